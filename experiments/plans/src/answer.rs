@@ -189,6 +189,13 @@ pub struct Point {
     pub rate_per_s: f64,
 }
 
+impl Point {
+    /// Whether it is the pool of a choice.
+    pub fn is_of(&self, choice: &Choice) -> bool {
+        self.counts == choice.counts && self.policy == choice.policy
+    }
+}
+
 /// The answer for a group of models.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -231,13 +238,11 @@ impl Answer {
         }
     }
 
-    /// Gives the points of the frontier that were answered with all seeds the rate of their answer.
+    /// Gives the answer's point on the frontier the answer's rate, which is that of all seeds.
     pub fn agree(&mut self) {
-        for point in &mut self.frontier {
-            let is_it = |c: &&Choice| c.counts == point.counts && c.policy == point.policy;
-            if let Some(choice) = self.choices.iter().find(is_it) {
-                point.rate_per_s = choice.edge.rate_per_s;
-            }
+        let Some(best) = self.choices.first() else { return };
+        for point in self.frontier.iter_mut().filter(|point| point.is_of(best)) {
+            point.rate_per_s = best.edge.rate_per_s;
         }
     }
 

@@ -10,6 +10,7 @@
 
 use super::answer::{Answer, Choice, Point, percent, significant};
 use super::change_over::change_over;
+use super::hardest::hardest;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
@@ -194,8 +195,11 @@ pub fn at_step(
 pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
     let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-    let hardest = hardest(&sizes);
-    let most = &sizes[hardest];
+    let most = &sizes[largest(&sizes)].counts;
+    // Of one size for the whole day every step has it.
+    let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
+    let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
+    let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
     let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
     let mut choice = Choice::of(&bench, &most.counts, check, load)?;
     choice.cost = over_the_day(problem, &sizes);
@@ -204,7 +208,7 @@ pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choic
 }
 
 /// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
-pub fn hardest(sizes: &[Sized]) -> usize {
+pub fn largest(sizes: &[Sized]) -> usize {
     let most = sizes.iter().map(Sized::n).max();
     sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
 }
@@ -260,7 +264,7 @@ pub fn cheapest(
         let sized = chain.verified(one, high, &mut Found::default())?;
         let Some((peak, lower)) = sized else { continue };
         let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-        let counts = sizes[hardest(&sizes)].counts.clone();
+        let counts = sizes[largest(&sizes)].counts.clone();
         let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
         if best.as_ref().is_none_or(|best| cost < best.cost) {
             best = Some(Enough { counts, policy, cost });
@@ -449,7 +453,7 @@ impl Chain<'_> {
             let share = day.levels[level] / day.levels[0];
             let likely = one.map_or(f64::from(peak.n()) * share, |one| served * share / one);
             let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
-            let before = &sizes[hardest(&sizes)];
+            let before = &sizes[largest(&sizes)];
             let at = (start, before);
             match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
                 Some(size) => sizes.push(size),

@@ -31,7 +31,8 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
     let mut lines = Vec::new();
     if best.hardest > 0 {
         let (from, load) = (day.begins(best.hardest), percent(day.levels[best.hardest]));
-        lines.push(match best.sizes.get(best.hardest) {
+        let size = best.sizes.get(best.hardest);
+        lines.push(match size.filter(|size| size.counts != best.sizes[0].counts) {
             Some(size) => format!(
                 "the step from {from} has {load} % of the peak's requests, and its bursts need most: {} in place of {}; \
                  what is carried is judged there",

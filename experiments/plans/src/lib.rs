@@ -27,6 +27,7 @@ mod fleet;
 mod fleet_words;
 mod forms;
 mod growth;
+mod hardest;
 mod line;
 mod loss;
 mod money;

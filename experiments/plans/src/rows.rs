@@ -45,11 +45,11 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
             for point in &answer.frontier {
                 let axes =
                     format!("cost_usd_per_hour={};pool={}", point.cost, p.pool(&point.counts));
-                let is_it = |c: &Choice| c.counts == point.counts && c.policy == point.policy;
+                let is_answer = answer.best().is_some_and(|best| point.is_of(best));
                 let of = place_of(p, answer);
                 let first = format!("{0}-{0}", p.plan.seed);
                 let row = Row {
-                    seeds: if answer.choices.iter().any(is_it) { of.seeds.clone() } else { first },
+                    seeds: if is_answer { of.seeds.clone() } else { first },
                     axes,
                     policy: point.policy.clone(),
                     metric: FRONTIER.to_string(),

@@ -208,7 +208,7 @@ fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
         let is_near = load <= best.edge.rate_per_s * 2.0;
         let bad = bench.check(&best.counts, load).unwrap().bad_rate;
         assert_eq!(at_load.value, is_near.then_some(bad), "{at_load:?}");
-        assert_eq!(at_load.reason.is_empty(), is_near);
+        assert!(is_near || at_load.reason.contains("not simulated"));
         near += u32::from(is_near);
     }
     assert_eq!(near, 1, "one budget pays for more than half of the load");

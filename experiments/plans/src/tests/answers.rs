@@ -94,7 +94,7 @@ fn a_wrong_target_is_named_as_it_is_written() {
     {
         let text = super::CLUSTERS.replace("seeds = 3", &format!("{key} = {found}\nseeds = 3"));
         let error = super::error(&text);
-        for word in [&format!("`{key}`"), &format!("found {found}\n"), &"such as 0.".to_string()] {
+        for word in [&format!("`{key}`"), &format!("found {found};"), &"such as 0.".to_string()] {
             assert!(error.contains(word.as_str()), "{word}: {error}");
         }
     }

@@ -80,8 +80,8 @@ fn the_figure_has_the_answer_s_rate_at_the_answer_and_its_load_at_all_others() {
                 same += 1;
                 assert_eq!(point.rate_per_s, best.edge.rate_per_s, "{name}");
             }
-            // The answer is the smallest that carries the load, so that smaller ones do not.
-            for point in smaller(answer).iter().filter(|_| name != "budget") {
+            // Over a day of a list, in which there is no chance, smaller ones than the answer do not carry the load.
+            for point in smaller(answer).iter().filter(|_| text.contains("trace_steps")) {
                 let rate = point.rate_per_s;
                 assert!(
                     rate < 1.05 * answer.load_per_s,

@@ -27,7 +27,7 @@ count_max = 60
 [scenario]
 [[scenario.model]]
 name = "m"
-slo_ms = 100.0
+slo_ms = 60.0
 latency = { table = [[1, 10.0]] }
 
 [[scenario.app]]
@@ -40,12 +40,11 @@ queries = { file = "FILE" }
 replay = {}
 "#;
 
-/// Ten minutes with a request every 2 s, and now and then six in a tenth of a second: 0.8 requests a second.
+/// Ten minutes with a request every 2 s, and six times 120 in 3 s: 1.7 requests a second.
 fn list(name: &str) -> PathBuf {
     let mut at: Vec<u64> = (0..300).map(|i| 2_000 * i).collect();
-    at.extend(
-        (0..30).flat_map(|i| (0..6).map(move |k| i * 20_000 + i * i * 613 % 17_000 + 20 * k)),
-    );
+    let burst = |i: u64| (0..120).map(move |k| 7_000 + 90_000 * i + i * i * 613 + 25 * k);
+    at.extend((0..6).flat_map(burst));
     at.sort_unstable();
     let mut text = "arrival_ms,size\n".to_string();
     at.iter().for_each(|ms| {

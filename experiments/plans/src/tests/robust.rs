@@ -55,7 +55,8 @@ fn by_run_under(
         other => panic!("{other}"),
     };
     let mut scenario = scenario.with(&changes).unwrap();
-    scenario.file.arrivals.as_mut().unwrap().requests = Some(requests);
+    let before = (scenario.file.warm_up_s * scenario.rate().unwrap()).ceil() as u64;
+    scenario.file.arrivals.as_mut().unwrap().requests = Some(before + requests);
     let policy = &scenario.policies().unwrap()[0];
     let metrics = scenario.setup(seed).unwrap().run(policy, seed).ok()?;
     let m = &metrics.models()[0];
