@@ -276,7 +276,7 @@ impl Answer {
         if edge.metastable {
             self.unknown.push(
                 "metastable: at 1.5 % less than the edge it does not come back from a burst (twice the \
-                 load for one SLO), so how long a run near the edge holds is a matter of luck"
+                 load for one SLO, at most 5 s), so how long a run near the edge holds is a matter of luck"
                     .to_string(),
             );
         }

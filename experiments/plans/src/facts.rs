@@ -203,7 +203,7 @@ fn untried(problem: &Problem) -> Option<String> {
         false => "",
     };
     Some(format!(
-        "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO){lost}"
+        "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO, at most 5 s){lost}"
     ))
 }
 

@@ -24,6 +24,11 @@ use rayon::prelude::*;
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
 
+/// What happens to a system, a burst or a loss, does not take longer because its SLO is longer: of a minute, the 97 minutes
+/// that a burst of one is worked off in would be most of a plan's simulations. Nor is a probe of a longer SLO as much
+/// longer: see [`Rule::by_flow`].
+const DISTURBED_MAX: Span = Span::from_secs(5);
+
 /// Why a number of bad requests is not to be trusted: more of them were still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untrusted {
@@ -95,7 +100,7 @@ impl Check {
         if let Some(why) = self.untrusted {
             why.words()
         } else if self.metastable {
-            "it does not come back from a burst (twice the load for one SLO)"
+            "it does not come back from a burst (twice the load for one SLO, at most 5 s)"
         } else if self.lost_for_good {
             "it does not come back from the loss of a machine in mid-run"
         } else {
@@ -275,7 +280,7 @@ impl<'a> Bench<'a> {
             setup.world.changes.extend(at_once);
             rule.warm_up = at + self.settles(&setup);
         }
-        let rule = rule.made(how, longest_slo(&setup));
+        let rule = rule.made(how, disturbed(&setup));
         let watch = Watch::new(types_of, self.problem.sales.len(), group.models.len());
         if is_empty {
             // A step without a request of these models is carried by any machines.
@@ -383,7 +388,7 @@ impl<'a> Bench<'a> {
 
     /// How long a pool is left alone before and after it loses a machine.
     pub fn settles(&self, setup: &Setup) -> Span {
-        longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
+        disturbed(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
     fn rule(
@@ -418,6 +423,7 @@ impl<'a> Bench<'a> {
             stop: Stop::Clear,
             load,
             burst: None,
+            by_flow: longest_slo(setup) > DISTURBED_MAX,
         };
         Ok(match group.is_trace {
             true => rule,
@@ -534,6 +540,14 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// How long a burst lasts: one SLO, the longest, up to [`DISTURBED_MAX`]; without SLOs there is none.
+fn disturbed(setup: &Setup) -> Span {
+    match longest_slo(setup) {
+        Span::MAX => Span::MAX,
+        slo => slo.min(DISTURBED_MAX),
+    }
+}
+
 /// Of which of the plan's types each device is.
 pub fn types_of(problem: &Problem, scenario: &Scenario, setup: &Setup) -> Vec<usize> {
     let types = &problem.plan.instance;
@@ -585,4 +599,37 @@ fn wide_enough(interval: Interval, mean: f64, probes: &[&Probe]) -> Interval {
     let lowest = ends.iter().map(|e| e.0).fold(0.0, f64::max);
     let (low, high) = (interval.low.min(lowest).min(mean), interval.high.max(highest));
     Interval { mean, low, high }.within(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::PlanFile;
+
+    /// A plan with an SLO of a minute is made of runs that are not as much longer as its SLO.
+    #[test]
+    fn a_burst_and_a_loss_do_not_last_longer_for_a_longer_slo() {
+        let of = |slo_ms: u32| {
+            let text = format!(
+                "pools = \"homogeneous\"\ngoal = \"carry-load\"\npolicies = [\"clockwork\"]\n\
+                 [[instance]]\nkind = \"k\"\nprice_usd_per_hour = 1.0\ncount_max = 9\n\
+                 [scenario]\narrivals = {{ poisson = {{ rate_per_s = 200.0 }} }}\n\
+                 [[scenario.model]]\nname = \"m\"\nslo_ms = {slo_ms}.0\n\
+                 latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 5.0 }} }}\n\
+                 [[scenario.app]]\nname = \"a\"\nmodel = \"m\"\n"
+            );
+            let (plan, source) = PlanFile::from_text("plan.toml", &text).unwrap();
+            let (problem, runs) = (Problem::new(&plan, &source).unwrap(), Runs::new(None));
+            let bench = Bench::new(&problem, &problem.groups[0], &problem.policies[0], &runs);
+            let stop = (Stop::Clear, How { burst: true, ..How::USUAL });
+            let probe = bench.run(&[3], 200.0, 1, stop).unwrap().0;
+            let setup = bench.group.scenario(&problem, &[3], 200.0).unwrap().setup(1).unwrap();
+            assert!(probe.good && probe.is_sure(), "{probe:?}");
+            (probe.requests, bench.settles(&setup))
+        };
+        let [short, seconds, minute] = [60, 5_000, 60_000].map(of);
+        assert!(short.0 < seconds.0 && short.1 < seconds.1, "short ones as before");
+        assert!(minute.0 < 2 * seconds.0, "{} and {} requests", minute.0, seconds.0);
+        assert_eq!(minute.1, seconds.1);
+    }
 }

@@ -133,6 +133,9 @@ pub struct Rule {
     pub load: Load,
     /// A burst within the warm-up.
     pub burst: Option<Burst>,
+    /// Whether a probe is also long enough once its arrivals and departures show that no share above the tolerance stays:
+    /// of long SLOs that is sooner than by its longest delay.
+    pub by_flow: bool,
 }
 
 /// The warm-up that the longest SLO needs to fill the system, and a policy that plans anew in epochs for its first plan;
