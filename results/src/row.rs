@@ -31,7 +31,7 @@ pub struct Row {
     pub versus: String,
     /// The mean over seeds, or the value of the one run; empty where there is no answer.
     pub value: Option<f64>,
-    /// Why there is no value; empty where there is one.
+    /// Why there is no value, or why one within its target does not hold; otherwise empty.
     #[serde(default)]
     pub reason: String,
     /// 95 % confidence interval; empty where there is none.

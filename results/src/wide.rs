@@ -35,7 +35,7 @@ impl Wide {
             let column = self.column(&row.metric);
             column.ci95 |= row.ci95_low.is_some();
             column.paper |= row.paper.is_some();
-            column.reason |= row.value.is_none();
+            column.reason |= row.value.is_none() || !row.reason.is_empty();
         }
     }
 

@@ -282,6 +282,7 @@ impl Search {
             stop: Stop::Clear,
             load,
             burst: None,
+            by_flow: false,
         };
         rule.at_a_glance(how)
     }

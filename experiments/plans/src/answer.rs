@@ -74,7 +74,7 @@ impl Choice {
                 bad_rate: 1.0,
                 interval: None,
                 good_share: 0.0,
-                untrusted: false,
+                untrusted: None,
                 metastable: false,
                 lost_for_good: false,
                 seen: Seen::default(),
@@ -189,6 +189,13 @@ pub struct Point {
     pub rate_per_s: f64,
 }
 
+impl Point {
+    /// Whether it is the pool of a choice.
+    pub fn is_of(&self, choice: &Choice) -> bool {
+        self.counts == choice.counts && self.policy == choice.policy
+    }
+}
+
 /// The answer for a group of models.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -231,6 +238,14 @@ impl Answer {
         }
     }
 
+    /// Gives the answer's point on the frontier the answer's rate, which is that of all seeds.
+    pub fn agree(&mut self) {
+        let Some(best) = self.choices.first() else { return };
+        for point in self.frontier.iter_mut().filter(|point| point.is_of(best)) {
+            point.rate_per_s = best.edge.rate_per_s;
+        }
+    }
+
     /// The best pool.
     pub fn best(&self) -> Option<&Choice> {
         self.choices.first()
@@ -261,7 +276,7 @@ impl Answer {
         if edge.metastable {
             self.unknown.push(
                 "metastable: at 1.5 % less than the edge it does not come back from a burst (twice the \
-                 load for one SLO), so how long a run near the edge holds is a matter of luck"
+                 load for one SLO, at most 5 s), so how long a run near the edge holds is a matter of luck"
                     .to_string(),
             );
         }

@@ -166,6 +166,7 @@ impl Run {
             stop: Stop::AtEnd,
             load: Load::Finite { bad_max: Vec::new() },
             burst: None,
+            by_flow: false,
         };
         Ok(search::probe(&self.setup, bench.policy, seed, rule)?.bad_rate)
     }

@@ -10,6 +10,7 @@
 
 use super::answer::{Answer, Choice, Point, percent, significant};
 use super::change_over::change_over;
+use super::hardest::hardest;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
@@ -29,7 +30,8 @@ struct Found {
     choice: Option<Choice>,
     close: Option<(u32, super::trial::Check)>,
     unknown: Option<String>,
-    points: Vec<Point>,
+    /// Unless the type was left out: what one instance serves at most, where that is known.
+    one: Option<Option<f64>>,
     simulated: usize,
     skipped: usize,
     pools: usize,
@@ -57,11 +59,14 @@ pub fn search(
     let chains = chains(problem, &problem.policies);
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
         let bench = Bench::new(problem, group, policy, runs);
-        Chain { bench: &bench, kind }.search(frontier)
+        Chain { bench: &bench, kind }.search()
     };
     let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     let mut answer = Answer::of(group);
-    for (found, (kind, _)) in found.into_iter().zip(&chains) {
+    let mut curves = Vec::new();
+    for (found, (kind, policy)) in found.into_iter().zip(&chains) {
+        let own = found.choice.as_ref().map(|choice| (choice.hardest, choice.counts[*kind]));
+        curves.extend(found.one.map(|one| Curve { kind: *kind, policy, one, own }));
         let searched = &mut answer.searched;
         searched.pools += found.pools;
         searched.simulated += found.simulated;
@@ -74,7 +79,6 @@ pub fn search(
             answer.close.push((counts, cost, check));
         }
         answer.unknown.extend(found.unknown.filter(|u| !answer.unknown.contains(u)));
-        answer.frontier.extend(found.points);
     }
     let s = &mut answer.searched;
     s.left = s.pools.saturating_sub(s.simulated + s.skipped_by_bound);
@@ -85,6 +89,10 @@ pub fn search(
         Some(_) => answer.choices.sort_by(|a, b| {
             b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
         }),
+    }
+    if frontier {
+        answer.frontier = drawn(problem, group, &curves, answer.best(), runs)?;
+        answer.agree();
     }
     if problem.budget.is_none() {
         answer.turns = turns(problem, &answer.choices);
@@ -187,8 +195,11 @@ pub fn at_step(
 pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
     let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-    let hardest = hardest(&sizes);
-    let most = &sizes[hardest];
+    let most = &sizes[largest(&sizes)].counts;
+    // Of one size for the whole day every step has it.
+    let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
+    let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
+    let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
     let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
     let mut choice = Choice::of(&bench, &most.counts, check, load)?;
     choice.cost = over_the_day(problem, &sizes);
@@ -197,7 +208,7 @@ pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choic
 }
 
 /// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
-pub fn hardest(sizes: &[Sized]) -> usize {
+pub fn largest(sizes: &[Sized]) -> usize {
     let most = sizes.iter().map(Sized::n).max();
     sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
 }
@@ -253,7 +264,7 @@ pub fn cheapest(
         let sized = chain.verified(one, high, &mut Found::default())?;
         let Some((peak, lower)) = sized else { continue };
         let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-        let counts = sizes[hardest(&sizes)].counts.clone();
+        let counts = sizes[largest(&sizes)].counts.clone();
         let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
         if best.as_ref().is_none_or(|best| cost < best.cost) {
             best = Some(Enough { counts, policy, cost });
@@ -275,11 +286,12 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    fn search(&self, frontier: bool) -> Result<Found, SpecError> {
+    fn search(&self) -> Result<Found, SpecError> {
         let (problem, group) = (self.bench.problem, self.bench.group);
         let most = problem.counts_max[self.kind];
         let mut found = Found { pools: most as usize, ..Found::default() };
         let Some(one) = self.bound(&mut found)? else { return Ok(found) };
+        found.one = Some(one);
         match problem.budget {
             Some(_) => {
                 let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
@@ -291,10 +303,6 @@ impl Chain<'_> {
                     found.choice = Some(chosen(self.bench, peak, lower)?);
                 }
             }
-        }
-        if frontier {
-            let top = found.choice.as_ref().map_or(most, |c| c.counts[self.kind]);
-            found.points = points(self.bench, self.kind, one, top.saturating_mul(2).min(most))?;
         }
         Ok(found)
     }
@@ -445,7 +453,7 @@ impl Chain<'_> {
             let share = day.levels[level] / day.levels[0];
             let likely = one.map_or(f64::from(peak.n()) * share, |one| served * share / one);
             let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
-            let before = &sizes[hardest(&sizes)];
+            let before = &sizes[largest(&sizes)];
             let at = (start, before);
             match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
                 Some(size) => sizes.push(size),
@@ -468,12 +476,17 @@ impl Chain<'_> {
     /// most of it idle has another fault than a cluster that is too small.
     fn used(&self, n: u32) -> Result<String, SpecError> {
         let group = self.bench.group;
-        let seen = self.bench.seen(&self.counts(n), group.load_per_s)?;
+        let (seen, untrusted) = self.bench.looked(&self.counts(n), group.load_per_s)?;
+        let in_spite = untrusted.filter(|_| seen.bad_rate <= self.bench.target());
+        let in_spite = in_spite.map_or(String::new(), |why| format!(", but {}", why.words()));
         let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);
         let of = model.map_or(String::new(), |model| format!(" of {model}"));
         let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
-        let used =
-            format!("{} % bad{of}, {} % of their time used", percent(seen.bad_rate), percent(busy));
+        let used = format!(
+            "{} % bad{of}{in_spite}, {} % of their time used",
+            percent(seen.bad_rate),
+            percent(busy)
+        );
         Ok(match seen.idle.get(self.kind) {
             Some(idle) if *idle > 0 => {
                 format!("{used}, and {idle} of them never computed anything")
@@ -481,6 +494,37 @@ impl Chain<'_> {
             _ => used,
         })
     }
+}
+
+/// The frontier of a type under a policy.
+struct Curve<'a> {
+    kind: usize,
+    policy: &'a PolicySpec,
+    /// What one instance serves at most, where that is known.
+    one: Option<f64>,
+    /// The level in which its own choice is judged, and the size of that.
+    own: Option<(usize, u32)>,
+}
+
+/// What sizes of all clusters carry: each in the level in which its choice is judged, or where it has none in that of the
+/// answer.
+fn drawn(
+    problem: &Problem,
+    group: &Group,
+    curves: &[Curve<'_>],
+    best: Option<&Choice>,
+    runs: &Runs<'_>,
+) -> Result<Vec<Point>, SpecError> {
+    let hardest = best.map_or(0, |best| best.hardest);
+    let of = |curve: &Curve<'_>| {
+        let most = problem.counts_max[curve.kind];
+        let (level, top) = curve.own.unwrap_or((hardest, most));
+        let bench = Bench::new(problem, group, curve.policy, runs).at(level);
+        points(&bench, curve.kind, curve.one, top.saturating_mul(2).min(most))
+    };
+    let all: Vec<Vec<Point>> =
+        curves.par_iter().with_max_len(1).map(of).collect::<Result<_, SpecError>>()?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// What some sizes of a cluster carry, with the first seed.

@@ -172,7 +172,7 @@ pub struct OwnSteps {
     pub steps: u32,
     /// How long all of them are, at the trace's own rate.
     pub length: Span,
-    /// The trace's own rate, where it is a list: at another one it is as much shorter.
+    /// The rate of a list that is faster at another one: then it is as much shorter.
     pub list_per_s: Option<f64>,
 }
 
@@ -204,7 +204,8 @@ impl Day {
     }
 
     /// The same with a level for each step of a trace, since steps of one load need not have the same bursts; those
-    /// without arrivals share one. `length` is that of the day in the trace, `list_per_s` the rate of a list.
+    /// without arrivals share one. `length` is that of the day in the trace, `list_per_s` the rate of a list
+    /// that is faster at another one.
     pub fn with_own_arrivals(self, keys: &DayKeys, length: Span, list_per_s: Option<f64>) -> Day {
         let factors: Vec<f64> = keys.profile.iter().map(|(_, factor)| *factor).collect();
         let mut order: Vec<usize> = (0..factors.len()).filter(|i| factors[*i] > 0.0).collect();

@@ -10,7 +10,7 @@ use crate::figure;
 use crate::file::Pools;
 use crate::fleet_words;
 use crate::money::{bought, month, source, turns_in_words};
-use crate::problem::Group;
+use crate::problem::{Group, Problem};
 use crate::question;
 use crate::robust::Robust;
 use crate::robust_words::{breaks, for_little_more, holds, stands_on};
@@ -39,10 +39,10 @@ pub fn document(all: &Answers) -> Page {
     };
     let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
     page.section("What breaks first", points(breaks));
-    page.section("What it stands on", stands_on(first, robust.as_ref()));
-    page.section("Alternatives", alternatives(first).part());
+    page.section_open("What it stands on", stands_on(first, robust.as_ref()));
+    page.section_open("Alternatives", alternatives(first).part());
     if !what_ifs.is_empty() {
-        page.section("What if", side_by_side(first, what_ifs).part());
+        page.section_open("What if", side_by_side(first, what_ifs).part());
     }
     page.section("How sure this is", points(sure(first, what_ifs)));
     let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
@@ -121,7 +121,7 @@ fn answers(solved: &Solved) -> Table {
     let p = &solved.problem;
     let million = if p.budget.is_some() { "$/M at edge" } else { "$/M good" };
     let head = [
-        "model",
+        p.group_head(),
         "pool",
         "scheduler",
         "$/h",
@@ -133,13 +133,13 @@ fn answers(solved: &Solved) -> Table {
     ];
     let of = |a: &Answer| {
         let Some(best) = a.best() else {
-            let mut row = vec![name(&a.group), Field::text("none meets the goal")];
+            let mut row = vec![group(p, a), Field::text("none meets the goal")];
             row.resize(head.len(), Field::default());
             row[5] = rate(a.load_per_s);
             return row;
         };
         vec![
-            name(&a.group),
+            group(p, a),
             name(&p.words(&best.counts)),
             scheduler(p, best),
             usd(best.cost),
@@ -153,10 +153,18 @@ fn answers(solved: &Solved) -> Table {
     Table { rows: solved.answers.iter().map(of).collect(), ..Table::new("", &head) }
 }
 
+/// The name of a group, where there may be several.
+fn group(p: &Problem, answer: &Answer) -> Field {
+    match p.plan.pools {
+        Pools::Homogeneous => Field::default(),
+        _ => name(&answer.group),
+    }
+}
+
 /// Other pools: runners-up, and the base type alone.
 fn alternatives(solved: &Solved) -> Table {
     let p = &solved.problem;
-    let head = ["model", "", "pool", "scheduler", "$/h", "carries/s", "headroom", "$/M"];
+    let head = [p.group_head(), "", "pool", "scheduler", "$/h", "carries/s", "headroom", "$/M"];
     let mut table = Table::new("", &head);
     for a in &solved.answers {
         // Of many models one each, or it is more than a page.
@@ -164,7 +172,7 @@ fn alternatives(solved: &Solved) -> Table {
         let others = a.choices.iter().skip(1).take(most).map(|c| ("runner-up", c));
         for (what, c) in others.chain(a.homogeneous.iter().map(|c| ("base type alone", c))) {
             table.rows.push(vec![
-                name(&a.group),
+                group(p, a),
                 Field::text(what),
                 name(&p.words(&c.counts)),
                 scheduler(p, c),
@@ -182,7 +190,7 @@ fn alternatives(solved: &Solved) -> Table {
 pub fn side_by_side(first: &Solved, what_ifs: &[Solved]) -> Table {
     let head = [
         "what if",
-        "model",
+        first.problem.group_head(),
         "pool",
         "$/h",
         "$/month",
@@ -203,7 +211,7 @@ pub fn side_by_side(first: &Solved, what_ifs: &[Solved]) -> Table {
         let groups = solved.answers.iter().zip(&first.answers);
         table.rows.extend(groups.map(|(a, now)| what_if_row(solved, a, now)));
     }
-    table
+    table.said()
 }
 
 fn what_if_row(solved: &Solved, a: &Answer, now: &Answer) -> Vec<Field> {
@@ -211,7 +219,7 @@ fn what_if_row(solved: &Solved, a: &Answer, now: &Answer) -> Vec<Field> {
     let what = name(solved.what_if.as_deref().unwrap_or("(as it is)"));
     let Some(best) = a.best() else {
         let none = Field::text("none meets the goal");
-        let mut row = vec![what, name(&a.group), none, Field::default(), Field::default()];
+        let mut row = vec![what, group(p, a), none, Field::default(), Field::default()];
         row.push(rate(a.load_per_s));
         row.resize(11, Field::default());
         return row;
@@ -224,7 +232,7 @@ fn what_if_row(solved: &Solved, a: &Answer, now: &Answer) -> Vec<Field> {
     let carried = |now: &Choice| share(best.edge.rate_per_s / now.edge.rate_per_s - 1.0);
     vec![
         what,
-        name(&a.group),
+        group(p, a),
         name(&pool),
         usd(best.cost),
         usd_month(best.cost),

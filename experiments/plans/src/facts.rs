@@ -2,11 +2,11 @@
 
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::change_over::Changed;
-use super::day::{OwnSteps, clock};
+use super::day::clock;
 use super::file::Pools;
 use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
-use super::size::Less;
+use super::size::{Less, Sized};
 use orrery_results::{Row, metric, unit};
 
 /// In sentences, for every form of the answer.
@@ -31,7 +31,8 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
     let mut lines = Vec::new();
     if best.hardest > 0 {
         let (from, load) = (day.begins(best.hardest), percent(day.levels[best.hardest]));
-        lines.push(match best.sizes.get(best.hardest) {
+        let size = best.sizes.get(best.hardest);
+        lines.push(match size.filter(|size| size.counts != best.sizes[0].counts) {
             Some(size) => format!(
                 "the step from {from} has {load} % of the peak's requests, and its bursts need most: {} in place of {}; \
                  what is carried is judged there",
@@ -46,12 +47,14 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
     }
     if day.own.is_some() {
         let open = best.sizes.iter().enumerate().filter(|(_, size)| !size.check.is_sure(target));
-        let open: Vec<String> = open.map(|(level, _)| day.begins(level)).collect();
+        let of = |(level, size): (usize, &Sized)| {
+            let because = size.check.in_spite(target);
+            let because = because.map_or(String::new(), |why| format!(" ({why})"));
+            format!("{}{because}", day.begins(level))
+        };
+        let open: Vec<String> = open.map(of).collect();
         if !open.is_empty() {
-            lines.push(format!(
-                "not sure: the steps from {}, whose mean is within the target, but not its interval",
-                open.join(", ")
-            ));
+            lines.push(format!("not sure: the steps from {}", open.join(", ")));
         }
     }
     lines
@@ -155,7 +158,8 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             ),
         });
     }
-    lines.extend(problem.day.own.as_ref().map(|own| of_own(problem, own)));
+    lines.extend(problem.list.iter().flat_map(|list| list.lines()));
+    lines.extend(problem.day.own.as_ref().map(|_| of_own(problem)));
     lines.extend(untried(problem));
     lines.extend(undivided(problem));
     if problem.plan.day.is_some() {
@@ -173,18 +177,18 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
 }
 
 /// How the own arrivals of a trace are simulated.
-fn of_own(problem: &Problem, own: &OwnSteps) -> String {
-    let other = match own.list_per_s {
-        Some(_) => "at other loads the list is as much faster",
-        None => "at other loads its counts are multiplied",
+fn of_own(problem: &Problem) -> String {
+    let other = match problem.list {
+        Some(_) => "",
+        None => "; at other loads its counts are multiplied",
     };
     let of_models = match problem.trace.is_some() {
         true => ", of each pool those for its models",
         false => "",
     };
     format!(
-        "the whole trace is one day; in each step its own arrivals were simulated{of_models}, with their bursts; \
-         {other}, and a step with fewer than {} requests for each model is repeated, at most {REPEATED_MAX} times",
+        "the whole trace is one day; in each step its own arrivals were simulated{of_models}, with their \
+         bursts{other}; a step with fewer than {} requests for each model is repeated, at most {REPEATED_MAX} times",
         problem.plan.requests_per_model
     )
 }
@@ -199,7 +203,7 @@ fn untried(problem: &Problem) -> Option<String> {
         false => "",
     };
     Some(format!(
-        "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO){lost}"
+        "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO, at most 5 s){lost}"
     ))
 }
 

@@ -38,8 +38,9 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     let (mut rows, mut words, mut far) = (Vec::new(), Vec::new(), 0);
     for answer in &solved.answers {
         rows.push(row(p, answer, "", LOAD, "", answer.load_per_s));
-        if p.plan.growth != 1.0 {
-            rows.push(row(p, answer, "", TODAY, "", answer.load_per_s / p.plan.growth));
+        let growth = p.plan.growth.factor();
+        if growth != 1.0 {
+            rows.push(row(p, answer, "", TODAY, "", answer.load_per_s / growth));
         }
         // The answer first: what comes first is drawn strongest, and its word finds room.
         if let Some(b) = answer.best() {
@@ -91,7 +92,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         source,
         metrics: vec![RATE.to_string()],
         x: COST.to_string(),
-        panels: Some(vec!["model".to_string()]),
+        panels: Some(vec![axis(p)]),
         lines: vec![LOAD.to_string(), TODAY.to_string()],
         words,
         names: [(ANSWER, "the answer"), (OTHERS, "others, with one seed")]
@@ -125,6 +126,11 @@ fn name(p: &Problem, counts: &[u32]) -> String {
     }
 }
 
+/// The axis of the panels.
+fn axis(p: &Problem) -> String {
+    p.group_head().replace(' ', "_")
+}
+
 fn number(cost: &str) -> f64 {
     cost.parse().unwrap_or(f64::NAN)
 }
@@ -133,7 +139,7 @@ fn row(p: &Problem, answer: &Answer, cost: &str, who: &str, what: &str, rate_per
     let at = if cost.is_empty() { String::new() } else { format!(";{COST}={cost}") };
     Row {
         experiment: p.plan.name().to_string(),
-        axes: format!("model={}{at}", answer.group),
+        axes: format!("{}={}{at}", axis(p), answer.group),
         policy: who.to_string(),
         system: who.to_string(),
         preset: what.to_string(),

@@ -4,6 +4,7 @@
 //! plan file says wrong is an error that names its line.
 
 use super::day::DayKeys;
+use super::growth::Growth;
 use super::loss::Survive;
 use super::prices::{Buy, PriceList, Sale, usd_per_hour};
 use super::strain::Strain;
@@ -52,9 +53,9 @@ pub struct PlanFile {
     pub budget_usd_per_hour: Option<f64>,
     /// Or a goal.
     pub goal: Option<Goal>,
-    /// Multiplies the load.
-    #[serde(default = "one_f64")]
-    pub growth: f64,
+    /// Multiplies the load; of a list also `{ copies = N }`, as without a word, or `{ speed = X }`.
+    #[serde(default)]
+    pub growth: Growth,
     /// Heterogeneous pools and fleets: the load of a model, in place of its share of the arrivals.
     #[serde(default)]
     pub rates_per_s: BTreeMap<String, f64>,
@@ -352,17 +353,14 @@ impl PlanFile {
             let allowed = "one of bad_rate, finish_rate and percentile: they say the same";
             return Err(SpecError::value("bad_rate", "several targets", allowed, "keep one"));
         }
-        let key = if self.percentile.is_some() {
-            "percentile"
-        } else if self.finish_rate.is_some() {
-            "finish_rate"
-        } else {
-            "bad_rate"
-        };
-        let allowed = "a bad rate from 0.0001 to 0.5 (a finish rate or a percentile from 0.5 to \
-                       0.9999)";
-        number(key, self.target(), 1e-4 - 1e-12, 0.5, allowed)?;
-        number("growth", self.growth, 1e-6, 1e6, "a factor from 0.000001 to 1000000")?;
+        let good = [("percentile", self.percentile), ("finish_rate", self.finish_rate)];
+        for (key, share) in good.into_iter().filter_map(|(key, share)| Some((key, share?))) {
+            number(key, share, 0.5, 0.9999 + 1e-12, "a share from 0.5 to 0.9999, such as 0.99")?;
+        }
+        let allowed = "a share from 0.0001 to 0.5, such as 0.01";
+        number("bad_rate", self.target(), 1e-4 - 1e-12, 0.5, allowed)?;
+        let growth = self.growth;
+        number(growth.key(), growth.factor(), 1e-6, 1e6, "a factor from 0.000001 to 1000000")?;
         for (model, rate) in &self.rates_per_s {
             let key = format!("rates_per_s.{model}");
             number(&key, *rate, 1e-6, 1e9, "requests/s from 0.000001 to 1e9")?;

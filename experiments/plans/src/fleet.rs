@@ -370,7 +370,7 @@ fn answer(
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
         let top = peak.n().saturating_mul(2).min(problem.counts_max[kind]);
-        answer.frontier = points(&bench, kind, one, top)?;
+        answer.frontier = points(&bench.at(choice.hardest), kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.
     if let Some((n, check)) = close.as_ref().filter(|_| problem.day.levels.len() == 1) {
@@ -381,6 +381,7 @@ fn answer(
         }
     }
     answer.choices.push(choice);
+    answer.agree();
     answer.add_doubts(problem, &group);
     Ok(Some((group, answer)))
 }

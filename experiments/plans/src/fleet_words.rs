@@ -151,7 +151,7 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Fi
     let or_none = |field: Option<Field>| field.unwrap_or_default();
     vec![
         name(solved.what_if.as_deref().unwrap_or("(as it is)")),
-        name("fleet"),
+        Field::default(),
         name(&pools),
         or_none(fleet.cost.map(usd)),
         or_none(fleet.cost.map(usd_month)),

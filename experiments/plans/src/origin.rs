@@ -98,7 +98,7 @@ impl Origin<'_> {
         if let Some(rest) = key.strip_prefix("device") {
             return (self.plan, on_kind(rest));
         }
-        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s", "day"];
+        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s", "day", "growth"];
         if of_plan.iter().any(|k| key.starts_with(k))
             || self.names_policies && key.starts_with("policies")
         {

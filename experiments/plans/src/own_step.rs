@@ -1,7 +1,8 @@
 //! The arrivals that a trace itself has in a step of its day, with its bursts.
 //!
 //! ```text
-//!  trace   |··step 0··|··step 1··|··step 2··|   at a rate: its counts are scaled, or a list is as much faster
+//!  trace   |··step 0··|··step 1··|··step 2··|   at a rate: its counts are scaled, of a list there are
+//!                                              more copies, or it is as much faster
 //!                     └── run ───┘              repeated while it has fewer requests than a simulation
 //! ```
 //!

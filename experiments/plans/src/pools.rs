@@ -74,15 +74,23 @@ pub fn search(
             None => one.cheapest(&mut answer)?,
             Some(_) => one.best(&mut answer)?,
         }
-        if frontier {
-            answer.frontier.extend(one.frontier()?);
-        }
     }
     match problem.budget {
         None => answer.choices.sort_by_key(|c| c.cost),
         Some(_) => answer.choices.sort_by(|a, b| {
             b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
         }),
+    }
+    if frontier {
+        for policy in &problem.policies {
+            // In the level in which the answer under it is judged.
+            let own = answer.choices.iter().find(|c| c.policy == policy.text());
+            let level = own.or(answer.best()).map_or(0, |choice| choice.hardest);
+            let bench = Bench::new(problem, group, policy, runs).at(level);
+            let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
+            answer.frontier.extend(one.frontier()?);
+        }
+        answer.agree();
     }
     if problem.day.follows() {
         // Their cost over the day is not known: only their peak was looked at.

@@ -10,16 +10,22 @@
 use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
+use super::growth::{self, OfList};
 use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
 use super::own_step::{self, Trace};
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
+use super::trial::Check;
+use orrery_cells::goodput::longest_slo;
 use orrery_planner::{Pack, Price};
-use orrery_scenario::scenario::file::{App, Arrivals, LatencyLaw, Model, Noise, ScenarioFile};
-use orrery_scenario::search::capacity_per_s;
+use orrery_scenario::scenario::file::{
+    App, Arrivals, LatencyLaw, Model, Noise, RateBy, ScenarioFile,
+};
+use orrery_scenario::search::{capacity_per_s, warm_up};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::request::{AppId, ModelId};
+use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 
 /// The day of a plan. Of a trace each step has its own arrivals. Where pools have some of the models, the trace of all is
@@ -40,8 +46,10 @@ fn day(
         let remedy = "remove it, or lower `trace_steps`";
         return Err(SpecError::value("warm_up_s", found, "less than a step", remedy));
     }
-    let is_list = file.arrivals.as_ref().is_some_and(|a| a.replay.is_some());
-    let list_per_s = is_list.then_some(counted.rate_per_s);
+    let replay = file.arrivals.as_ref().and_then(|a| a.replay.as_ref());
+    let is_list = replay.is_some();
+    let is_faster = replay.is_some_and(|replay| replay.rate_by == RateBy::Speed);
+    let list_per_s = is_faster.then_some(counted.rate_per_s);
     let day = Day::of(Some(&keys)).with_own_arrivals(&keys, counted.length, list_per_s);
     if plan.pools == Pools::Homogeneous || file.model.len() == 1 {
         return Ok((day, None));
@@ -59,7 +67,7 @@ fn day(
         Some((model.clone(), own_per_s / (counted.rate_per_s * share)))
     };
     let own = plan.rates_per_s.iter().filter_map(own).collect();
-    let mean_per_s = counted.rate_per_s * plan.growth;
+    let mean_per_s = counted.rate_per_s * plan.growth.factor();
     Ok((day, Some(Trace::new(&whole, path, mean_per_s, own))))
 }
 
@@ -82,6 +90,8 @@ pub struct Problem {
     pub day: Day,
     /// The trace of all models, where its own arrivals are simulated and pools have some of them.
     pub trace: Option<Trace>,
+    /// How the load is replayed, where it is a list.
+    pub list: Option<OfList>,
     /// Models that share a pool; of a fleet that is not answered yet, all.
     pub groups: Vec<Group>,
 }
@@ -117,6 +127,7 @@ impl Problem {
     pub fn new(plan: &PlanFile, source: &Source) -> Result<Problem, SpecError> {
         let of = Origin::of(plan, source)?;
         let base = of.scenario(plan)?;
+        let (base, list) = growth::settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
         let mut file = base.file.clone();
         set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
         set_slo(plan, &mut file);
@@ -129,7 +140,7 @@ impl Problem {
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
         let (day, trace) = day(plan, &base, &mut file, &of.path).map_err(|e| of.replaced(e))?;
         // Of a day it is the peak that is searched first.
-        let growth = plan.growth * day.peak;
+        let growth = plan.growth.factor() * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
         let mut problem = Problem {
             sales: (0..plan.instance.len()).map(|i| plan.sold(i)).collect::<Result<_, _>>()?,
@@ -140,6 +151,7 @@ impl Problem {
             policies,
             day,
             trace,
+            list,
             groups: Vec::new(),
         };
         problem.affordable().map_err(|e| source.placed(e))?;
@@ -218,6 +230,15 @@ impl Problem {
             }
         }
         all
+    }
+
+    /// What the name of a group is: a column's head.
+    pub fn group_head(&self) -> &'static str {
+        match self.plan.pools {
+            Pools::Heterogeneous => "model",
+            Pools::Homogeneous => "cluster",
+            Pools::Fleet => "instance type",
+        }
     }
 
     /// The name of a type.
@@ -499,7 +520,8 @@ impl Group {
         Ok(scenario)
     }
 
-    /// The same as a file, to be run with `orrery run`.
+    /// The same as a file, to be run with `orrery run`: as long as the run of the first seed at the load, and with its
+    /// warm-up.
     ///
     /// # Errors
     /// As [`Group::scenario`].
@@ -508,11 +530,25 @@ impl Group {
         problem: &Problem,
         counts: &[u32],
         policy: &str,
+        at_load: &Check,
     ) -> Result<String, SpecError> {
-        let mut file = self.scenario(problem, counts, self.load_per_s)?.file;
+        let scenario = self.scenario(problem, counts, self.load_per_s)?;
+        let setup = scenario.setup(problem.plan.seed)?;
+        let mut file = scenario.file;
         file.name = Some(format!("{}-{}", problem.plan.name(), self.name.replace('#', "-")));
         file.policies = vec![policy.to_string()];
         file.seed = problem.plan.seed;
+        if !self.is_trace {
+            let own = Span::from_secs_f64(file.warm_up_s);
+            let epoch = PolicySpec::parse(policy)?.epoch();
+            let warm_up_s = warm_up(own, longest_slo(&setup), epoch).as_secs_f64();
+            let before = ((warm_up_s - file.warm_up_s) * self.load_per_s).ceil() as u64;
+            file.warm_up_s = warm_up_s;
+            if let Some(arrivals) = &mut file.arrivals {
+                let least = arrivals.requests.map(|requests| requests.saturating_add(before));
+                arrivals.requests = least.max(Some(at_load.seen.requests));
+            }
+        }
         let stands = match problem.trace.is_some() {
             true => {
                 "# Poisson arrivals at the load of the day's peak: the plan simulated the trace's own in each step.\n"

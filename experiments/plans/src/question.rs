@@ -16,8 +16,10 @@ pub fn load(solved: &Solved) -> String {
     };
     let mut lines: Vec<String> =
         solved.answers.iter().map(|a| of((a.group.as_str(), a.load_per_s))).collect();
-    if p.plan.growth != 1.0 {
-        lines.push(format!("{} times what the scenario has", p.plan.growth));
+    let growth = p.plan.growth.factor();
+    if growth != 1.0 {
+        let grown = p.list.map_or("", |list| list.grown());
+        lines.push(format!("{growth} times what the scenario has{grown}"));
     }
     if p.plan.is_to_survive() {
         let kind = p.plan.may_lose_only().map(|kind| format!("one {}", p.kind(kind)));

@@ -29,7 +29,12 @@ pub fn breaks(problem: &Problem, robust: &Robust) -> Option<String> {
     let next =
         next.map_or(String::new(), |next| format!("; then {}", next_in_words(problem, next)));
     let when = worst.words();
-    Some(format!("it does not hold when {when}: {bad} % bad of {allowed} % allowed{next}"))
+    let because = match &worst.held {
+        Held::Tried(check) => check.in_spite(target),
+        Held::Untried(_) => None,
+    };
+    let because = because.map_or(String::new(), |why| format!(", but {why}"));
+    Some(format!("it does not hold when {when}: {bad} % bad of {allowed} % allowed{because}{next}"))
 }
 
 /// That an answer holds under all changes that were tried, where that is sure.
@@ -85,7 +90,14 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
     };
     let mut table = Table::new(
         "",
-        &["the same machines when", "what-if", "model", "bad %", "the answer", NEXT],
+        &[
+            "the same machines when",
+            "what-if",
+            solved.problem.group_head(),
+            "bad %",
+            "the answer",
+            NEXT,
+        ],
     );
     let one_group = solved.problem.groups.len() == 1;
     for (i, strained) in robust.all.iter().enumerate() {
@@ -100,12 +112,14 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
                 (Field::none(), Field::text(format!("not tried: {why}")).marked(Tone::Mixed))
             }
             Held::Tried(check) => {
+                let because = check.in_spite(target);
+                let because = because.map_or(String::new(), |why| format!(": {why}"));
                 let words = if check.is_sure(target) {
                     Field::text("holds").marked(Tone::Good)
                 } else if check.meets(target) {
-                    Field::text("not sure").marked(Tone::Mixed)
+                    Field::text(format!("not sure{because}")).marked(Tone::Mixed)
                 } else {
-                    Field::text("does not hold").marked(Tone::Bad)
+                    Field::text(format!("does not hold{because}")).marked(Tone::Bad)
                 };
                 (Field::number(check.bad_rate, format!("{:.2}", 100.0 * check.bad_rate)), words)
             }

@@ -45,13 +45,17 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
             for point in &answer.frontier {
                 let axes =
                     format!("cost_usd_per_hour={};pool={}", point.cost, p.pool(&point.counts));
+                let is_answer = answer.best().is_some_and(|best| point.is_of(best));
+                let of = place_of(p, answer);
+                let first = format!("{0}-{0}", p.plan.seed);
                 let row = Row {
+                    seeds: if is_answer { of.seeds.clone() } else { first },
                     axes,
                     policy: point.policy.clone(),
                     metric: FRONTIER.to_string(),
                     unit: "1/s".to_string(),
                     value: Some(point.rate_per_s),
-                    ..place_of(p, answer)
+                    ..of
                 };
                 rows.push(row);
             }
@@ -80,6 +84,7 @@ pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
                 row.value = Some(check.bad_rate);
                 let interval = check.interval.iter();
                 interval.for_each(|i| row.set_interval(i.low, i.high, "replications"));
+                row.reason = check.in_spite(p.plan.target()).unwrap_or_default().to_string();
             }
             Held::Untried(why) => row.without_answer(why.clone()),
         }
@@ -130,11 +135,13 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
     }
 }
 
-/// Without a value where the pool was not simulated at the load.
-fn bad_at_load(mut row: Row, choice: &Choice) -> Row {
+/// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no
+/// success.
+fn bad_at_load(mut row: Row, choice: &Choice, target: f64) -> Row {
     if choice.at_load.bad_by_seed.is_empty() {
         row.without_answer("not simulated: the load is more than twice what the pool carries");
     }
+    row.reason += choice.at_load.in_spite(target).unwrap_or_default();
     row
 }
 
@@ -197,6 +204,7 @@ fn of_choice(
         bad_at_load(
             row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
             choice,
+            p.plan.target(),
         ),
         row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
     ];

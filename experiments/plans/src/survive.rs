@@ -31,7 +31,11 @@ pub fn worst_left(bench: &Bench<'_>, counts: &[u32], load_per_s: f64) -> Result<
     let of = |left: &Vec<u32>| bench.check(left, load_per_s);
     let mut checks: Vec<Check> =
         pools(bench.problem, counts).iter().map(of).collect::<Result<_, SpecError>>()?;
-    checks.sort_by(|a, b| b.bad_rate.total_cmp(&a.bad_rate));
+    // One whose number is not to be trusted is worse than any that is within the target.
+    let target = bench.target();
+    checks.sort_by(|a, b| {
+        a.meets(target).cmp(&b.meets(target)).then(b.bad_rate.total_cmp(&a.bad_rate))
+    });
     checks.into_iter().next().map_or_else(|| bench.check(counts, load_per_s), Ok)
 }
 

@@ -11,8 +11,8 @@ use super::runs::Runs;
 use orrery_cells::goodput::longest_slo;
 use orrery_cells::parts::go_on;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share,
-    Stop, Watch, capacity_per_s, worst,
+    self, Bracket, Criterion, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen,
+    Share, Stop, Watch, capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
@@ -23,6 +23,39 @@ use rayon::prelude::*;
 
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
+
+/// What happens to a system, a burst or a loss, does not take longer because its SLO is longer: of a minute, the 97 minutes
+/// that a burst of one is worked off in would be most of a plan's simulations. Nor is a probe of a longer SLO as much
+/// longer: see [`Rule::by_flow`].
+const DISTURBED_MAX: Span = Span::from_secs(5);
+
+/// Why a number of bad requests is not to be trusted: more of them were still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untrusted {
+    /// The backlog grew.
+    Backlog,
+    /// The run was too short to see whether it does.
+    Short,
+}
+
+impl Untrusted {
+    /// As what follows `but`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Untrusted::Backlog => "its backlog grows, and more will be late",
+            Untrusted::Short => "its runs were too short to see whether its backlog grows",
+        }
+    }
+
+    /// What there is against a probe's number.
+    fn of(probe: &Probe) -> Option<Untrusted> {
+        match probe.doubt {
+            _ if probe.diverging => Some(Untrusted::Backlog),
+            Some(Doubt::TooLong | Doubt::Short) => Some(Untrusted::Short),
+            _ => None,
+        }
+    }
+}
 
 /// A pool at a rate, over all seeds.
 #[derive(Clone, Debug)]
@@ -35,8 +68,8 @@ pub struct Check {
     pub interval: Option<Interval>,
     /// The share of all requests that were good.
     pub good_share: f64,
-    /// With some seed the backlog grew, or the run could not be made long enough.
-    pub untrusted: bool,
+    /// Why the numbers of some seed are not to be trusted; none where they are.
+    pub untrusted: Option<Untrusted>,
     /// It does not come back from a burst.
     pub metastable: bool,
     /// It does not come back from the loss of a machine in mid-run.
@@ -48,7 +81,7 @@ pub struct Check {
 impl Check {
     /// Whether the mean is within the target.
     pub fn meets(&self, target: f64) -> bool {
-        self.bad_rate <= target && !self.untrusted
+        self.bad_rate <= target && self.untrusted.is_none()
     }
 
     /// Whether all of the interval is, and stays so after a burst.
@@ -57,14 +90,21 @@ impl Check {
         self.meets(target) && stays && self.interval.is_some_and(|i| i.high <= target)
     }
 
+    /// Why a pool does not hold, or is not sure to, in spite of a share of bad requests within the target.
+    pub fn in_spite(&self, target: f64) -> Option<&'static str> {
+        (self.bad_rate <= target && !self.is_sure(target)).then(|| self.why_not_sure())
+    }
+
     /// Why a pool whose mean is within the target is not sure.
     pub fn why_not_sure(&self) -> &'static str {
-        if self.metastable {
-            "it does not come back from a burst (twice the load for one SLO)"
+        if let Some(why) = self.untrusted {
+            why.words()
+        } else if self.metastable {
+            "it does not come back from a burst (twice the load for one SLO, at most 5 s)"
         } else if self.lost_for_good {
             "it does not come back from the loss of a machine in mid-run"
         } else {
-            "its interval is not"
+            "its interval reaches above the target"
         }
     }
 }
@@ -240,7 +280,7 @@ impl<'a> Bench<'a> {
             setup.world.changes.extend(at_once);
             rule.warm_up = at + self.settles(&setup);
         }
-        let rule = rule.made(how, longest_slo(&setup));
+        let rule = rule.made(how, disturbed(&setup));
         let watch = Watch::new(types_of, self.problem.sales.len(), group.models.len());
         if is_empty {
             // A step without a request of these models is carried by any machines.
@@ -348,7 +388,7 @@ impl<'a> Bench<'a> {
 
     /// How long a pool is left alone before and after it loses a machine.
     pub fn settles(&self, setup: &Setup) -> Span {
-        longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
+        disturbed(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
     fn rule(
@@ -363,7 +403,7 @@ impl<'a> Bench<'a> {
             // How many the clients will send is not known.
             Load::Finite { bad_max: Vec::new() }
         } else if group.is_trace {
-            // Counted anew at each rate: a list has as many requests at any.
+            // Counted anew at each rate: a list that is faster has as many requests at any.
             let all = own_step::each(setup, seed)?;
             let counts = own_step::counted(all, Time::ZERO + warm_up, group.models.len());
             Load::Finite { bad_max: counts.into_iter().map(|n| n * self.target()).collect() }
@@ -383,6 +423,7 @@ impl<'a> Bench<'a> {
             stop: Stop::Clear,
             load,
             burst: None,
+            by_flow: longest_slo(setup) > DISTURBED_MAX,
         };
         Ok(match group.is_trace {
             true => rule,
@@ -399,9 +440,6 @@ impl<'a> Bench<'a> {
         let seeds = self.problem.seeds();
         let all: Vec<(Probe, Seen)> =
             seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
-        let untrusted = |p: &Probe| {
-            p.diverging || matches!(p.doubt, Some(search::Doubt::TooLong | search::Doubt::Short))
-        };
         let bad_by_seed: Vec<f64> = all.iter().map(|(_, s)| s.bad_rate).collect();
         let n = all.len() as f64;
         let probes: Vec<&Probe> = all.iter().map(|(p, _)| p).collect();
@@ -412,7 +450,7 @@ impl<'a> Bench<'a> {
             good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
             metastable: self.is_metastable(counts, rate_per_s)?,
             lost_for_good: false,
-            untrusted: all.iter().any(|(p, _)| untrusted(p)),
+            untrusted: all.iter().find_map(|(p, _)| Untrusted::of(p)),
             seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
             bad_by_seed,
         })
@@ -436,7 +474,21 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
-        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, How::USUAL))?.1)
+        Ok(self.looked(counts, rate_per_s)?.0)
+    }
+
+    /// The same, and why its numbers are not to be trusted.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn looked(
+        &self,
+        counts: &[u32],
+        rate_per_s: f64,
+    ) -> Result<(Seen, Option<Untrusted>), SpecError> {
+        let stop = (Stop::AtEnd, How::USUAL);
+        let (probe, seen) = self.run(counts, rate_per_s, self.first_seed(), stop)?;
+        Ok((seen, Untrusted::of(&probe)))
     }
 
     fn search(
@@ -485,6 +537,14 @@ impl<'a> Bench<'a> {
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
             by_seed_per_s,
         })
+    }
+}
+
+/// How long a burst lasts: one SLO, the longest, up to [`DISTURBED_MAX`]; without SLOs there is none.
+fn disturbed(setup: &Setup) -> Span {
+    match longest_slo(setup) {
+        Span::MAX => Span::MAX,
+        slo => slo.min(DISTURBED_MAX),
     }
 }
 
@@ -539,4 +599,37 @@ fn wide_enough(interval: Interval, mean: f64, probes: &[&Probe]) -> Interval {
     let lowest = ends.iter().map(|e| e.0).fold(0.0, f64::max);
     let (low, high) = (interval.low.min(lowest).min(mean), interval.high.max(highest));
     Interval { mean, low, high }.within(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::PlanFile;
+
+    /// A plan with an SLO of a minute is made of runs that are not as much longer as its SLO.
+    #[test]
+    fn a_burst_and_a_loss_do_not_last_longer_for_a_longer_slo() {
+        let of = |slo_ms: u32| {
+            let text = format!(
+                "pools = \"homogeneous\"\ngoal = \"carry-load\"\npolicies = [\"clockwork\"]\n\
+                 [[instance]]\nkind = \"k\"\nprice_usd_per_hour = 1.0\ncount_max = 9\n\
+                 [scenario]\narrivals = {{ poisson = {{ rate_per_s = 200.0 }} }}\n\
+                 [[scenario.model]]\nname = \"m\"\nslo_ms = {slo_ms}.0\n\
+                 latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 5.0 }} }}\n\
+                 [[scenario.app]]\nname = \"a\"\nmodel = \"m\"\n"
+            );
+            let (plan, source) = PlanFile::from_text("plan.toml", &text).unwrap();
+            let (problem, runs) = (Problem::new(&plan, &source).unwrap(), Runs::new(None));
+            let bench = Bench::new(&problem, &problem.groups[0], &problem.policies[0], &runs);
+            let stop = (Stop::Clear, How { burst: true, ..How::USUAL });
+            let probe = bench.run(&[3], 200.0, 1, stop).unwrap().0;
+            let setup = bench.group.scenario(&problem, &[3], 200.0).unwrap().setup(1).unwrap();
+            assert!(probe.good && probe.is_sure(), "{probe:?}");
+            (probe.requests, bench.settles(&setup))
+        };
+        let [short, seconds, minute] = [60, 5_000, 60_000].map(of);
+        assert!(short.0 < seconds.0 && short.1 < seconds.1, "short ones as before");
+        assert!(minute.0 < 2 * seconds.0, "{} and {} requests", minute.0, seconds.0);
+        assert_eq!(minute.1, seconds.1);
+    }
 }

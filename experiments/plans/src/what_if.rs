@@ -2,7 +2,7 @@
 //!
 //! | key | what it sets |
 //! |---|---|
-//! | `load` | multiplies the load |
+//! | `load` | multiplies the load; of a list as `growth` does: its copies, or its speed |
 //! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s`; of all also `90%` of what it is |
 //! | `noise` | execution times vary by this share (the sigma of a lognormal factor), or as MLPerf's repeated runs did (`mlperf`); policies are not told |
 //! | `delay` | messages between scheduler and device take so much longer, each way: `1ms` |
@@ -69,7 +69,7 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
     let (name, of) = key.split_once(':').map_or((key, None), |(name, of)| (name, Some(of)));
     let kinds: Vec<&str> = plan.instance.iter().map(|t| t.kind.as_str()).collect();
     match (name, of) {
-        ("load", None) => plan.growth *= number(key, value)?,
+        ("load", None) => plan.growth = plan.growth.scaled(number(key, value)?),
         ("noise", None) => {
             plan.strain.measured = value == repeated::NAME;
             plan.strain.noise = match plan.strain.measured {

@@ -133,19 +133,24 @@ pub struct Rule {
     pub load: Load,
     /// A burst within the warm-up.
     pub burst: Option<Burst>,
+    /// Whether a probe is also long enough once its arrivals and departures show that no share above the tolerance stays:
+    /// of long SLOs that is sooner than by its longest delay.
+    pub by_flow: bool,
+}
+
+/// The warm-up that the longest SLO needs to fill the system, and a policy that plans anew in epochs for its first plan;
+/// at least `own`.
+pub fn warm_up(own: Span, slo: Span, epoch: Option<Span>) -> Span {
+    let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
+    own.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first)
 }
 
 impl Rule {
     /// With the warm-up that the longest SLO needs to fill the system, and long enough for a policy that
     /// plans anew in epochs: the first plan is not counted, several others are.
     pub fn adapted(self, slo: Span, epoch: Option<Span>) -> Rule {
-        let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
         let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
-        Rule {
-            warm_up: self.warm_up.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first),
-            least: self.least.max(several),
-            ..self
-        }
+        Rule { warm_up: warm_up(self.warm_up, slo, epoch), least: self.least.max(several), ..self }
     }
 
     /// A glance, if that is wanted: an eighth of the requests after a quarter of the warm-up. To be called before

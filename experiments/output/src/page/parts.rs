@@ -54,6 +54,8 @@ pub struct Section {
     pub title: String,
     /// What is in it.
     pub parts: Vec<Part>,
+    /// Whether a page shows it open at first, and prints it.
+    pub open: bool,
 }
 
 /// What sections are made of.
@@ -172,15 +174,22 @@ impl Table {
         self.rows.iter().all(is_number)
     }
 
-    /// The table as a part without columns that say nothing, or nothing when it has no rows.
-    pub fn part(mut self) -> Option<Part> {
+    /// The table without columns that say nothing.
+    #[must_use]
+    pub fn said(mut self) -> Table {
         let said = |i: &usize| self.rows.iter().any(|r| !r[*i].text.is_empty());
         let kept: Vec<usize> = (0..self.columns.len()).filter(said).collect();
         self.columns = kept.iter().map(|i| self.columns[*i].clone()).collect();
         for row in &mut self.rows {
             *row = kept.iter().map(|i| row[*i].clone()).collect();
         }
-        (!self.rows.is_empty()).then_some(Part::Table(self))
+        self
+    }
+
+    /// The same as a part, or nothing when it has no rows.
+    pub fn part(self) -> Option<Part> {
+        let table = self.said();
+        (!table.rows.is_empty()).then_some(Part::Table(table))
     }
 }
 
@@ -207,8 +216,15 @@ impl Page {
     pub fn section(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
         let parts: Vec<Part> = parts.into_iter().collect();
         if !parts.is_empty() {
-            self.sections.push(Section { title: title.to_string(), parts });
+            self.sections.push(Section { title: title.to_string(), parts, open: false });
         }
+    }
+
+    /// Adds a section that is open at first and printed, unless it is empty.
+    pub fn section_open(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
+        let before = self.sections.len();
+        self.section(title, parts);
+        self.sections[before..].iter_mut().for_each(|section| section.open = true);
     }
 
     /// Adds what the command prints, closed at first: for text that is not this document's own.

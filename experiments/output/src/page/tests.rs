@@ -37,6 +37,93 @@ fn every_text_is_escaped() {
     }
 }
 
+/// What a file may give as a name, a source or a reason.
+const EVIL: [&str; 9] = [
+    "<b>bold</b> & &lt;",
+    "a | b",
+    "a `b` `<i>` c",
+    "odd ` tick",
+    "two\nlines\n\n# and a heading",
+    "- a point",
+    "# heading",
+    "12. numbered",
+    "[link](javascript:alert) ![x](y) **b** ~~c~~ \\`",
+];
+
+/// The text that a reader sees: marks that are escaped stand for themselves, those that are not are an error.
+fn read(line: &str) -> String {
+    let mut out = String::new();
+    let mut letters = line.chars();
+    let mut in_code = false;
+    while let Some(c) = letters.next() {
+        match c {
+            '\\' if !in_code => out.extend(letters.next()),
+            '`' => in_code = !in_code,
+            '<' | '>' => panic!("{line}"),
+            '*' | '|' | '~' if !in_code => panic!("{line}"),
+            c => out.push(c),
+        }
+    }
+    assert!(!in_code, "{line}");
+    out.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+#[test]
+fn markdown_shows_every_text_of_a_file_as_it_is() {
+    for evil in EVIL {
+        let mut page = Page::new("plan", evil);
+        page.subtitle = evil.to_string();
+        page.ask(evil, evil);
+        page.say(Tone::Bad, evil);
+        let mut table = Table::new(evil, &[evil, "x"]);
+        table.rows.push(vec![Field::text(evil).with(evil), Field::text(evil)]);
+        let parts = [Part::Text(evil.into()), Part::List(vec![evil.into()]), Part::Table(table)];
+        page.section(evil, parts.into_iter().chain([Part::Plain("a\n```\n<b>".to_string())]));
+        let text = page.to_markdown();
+        let (text, fenced) = text.split_once("\n````\n").expect("a fence that is longer");
+        assert_eq!(fenced, "a\n```\n<b>\n````\n");
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        let shown = evil.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = shown.replace('`', "");
+        let is = |line: &str, expected: &str| {
+            let found = read(line).replace('`', "");
+            assert_eq!(found, expected.replace('`', ""), "{line} of {evil:?}");
+        };
+        assert_eq!(lines[0], "<!-- orrery -->");
+        is(lines[1].strip_prefix("# Plan: ").expect("a title"), &plain);
+        is(lines[2], &plain);
+        let bold = lines[3].strip_prefix("**").and_then(|line| line.strip_suffix("**"));
+        is(bold.expect("a verdict"), &plain);
+        let asked = evil
+            .lines()
+            .collect::<Vec<_>>()
+            .join(", ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        is(lines[5].strip_prefix("- ").expect("what was asked"), &format!("{plain}: {asked}"));
+        is(lines[6].strip_prefix("## ").expect("a section"), &plain);
+        is(lines[7], &plain);
+        is(lines[8].strip_prefix("- ").expect("a point"), &plain);
+        is(lines[9], &plain);
+        let cells = |line: &str| {
+            let line = line.replace("\\|", "\u{1}");
+            let cells: Vec<String> =
+                line.split('|').map(|cell| cell.trim().replace('\u{1}', "\\|")).collect();
+            assert_eq!(cells.len(), 4, "{line}");
+            cells
+        };
+        is(&cells(lines[10])[1], &plain);
+        is(&cells(lines[12])[1], &format!("{plain} ({plain})"));
+        assert_eq!(lines.len(), 13, "{text}");
+        // Nothing begins a block.
+        for line in [lines[2], lines[7], lines[9], &lines[8][2..], &lines[5][2..]] {
+            let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+            assert!(!line.starts_with(['#', '-', '>', '|']) && !digits.starts_with(". "), "{line}");
+        }
+    }
+}
+
 #[test]
 fn a_page_names_no_other_place() {
     let html = hostile().to_html();

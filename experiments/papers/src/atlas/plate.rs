@@ -53,7 +53,7 @@ impl Plate {
         parts.extend(folded.into_iter().map(|(title, inner)| Part::Folded(title, inner)));
         Plate {
             id: e.id.clone(),
-            card: Section { title: format!("{}: {}", e.id, e.title), parts },
+            card: Section { title: format!("{}: {}", e.id, e.title), parts, ..Section::default() },
             sentences: VERDICTS.map(|v| count(v.1)),
             off,
             first: rows.first().cloned(),

@@ -3,7 +3,7 @@
 use super::floors::Floors;
 use super::homes::{Cluster, Homes};
 use super::scale::Scale;
-use crate::clusters::{at_level, at_step, first_at_step, hardest};
+use crate::clusters::{at_level, at_step, first_at_step, largest};
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;
 use crate::size::{Sized, Sizer, Verdict};
@@ -510,7 +510,7 @@ fn all_levels(
     for (level, start) in sizes.iter().enumerate().skip(1) {
         let size = match day.own {
             Some(_) => {
-                let before = &levels[hardest(&levels)];
+                let before = &levels[largest(&levels)];
                 at_step(bench, kind, level, (*start, before), &mut 0)?
             }
             None => {

@@ -80,7 +80,7 @@ pub fn within(
 /// The problem at a multiple of its load.
 fn scaled(problem: &Problem, factor: f64) -> Problem {
     let mut scaled = problem.clone();
-    scaled.plan.growth *= factor;
+    scaled.plan.growth = scaled.plan.growth.scaled(factor);
     scaled.groups.iter_mut().for_each(|group| group.load_per_s *= factor);
     scaled
 }

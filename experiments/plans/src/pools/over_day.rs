@@ -1,6 +1,7 @@
 //! A pool of several types and, over a day that is followed, those that take its place.
 
 use crate::answer::Choice;
+use crate::hardest::hardest;
 use crate::size::{Sized, over_the_day};
 use crate::trial::{Bench, Check};
 use orrery_scenario::SpecError;
@@ -37,8 +38,10 @@ pub(super) fn over_day(
 ) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
     if !problem.day.follows() {
-        let hardest = bench.at(peak.level);
-        return Choice::of(&hardest, &peak.counts, peak.check.clone(), load);
+        let levels = 0..problem.day.levels.len();
+        let level = hardest(bench, &peak.counts, peak.level, levels)?;
+        let check = peak.check.clone().filter(|_| level == peak.level);
+        return Choice::of(&bench.at(level), &peak.counts, check, load);
     }
     let first = peak.sized(bench, 0)?;
     let nothing = |level: usize| Sized {
@@ -69,7 +72,10 @@ pub(super) fn over_day(
     }
     let own = |size: &Sized| problem.cost(&size.counts);
     let most = sizes.iter().map(own).max();
-    let hardest = sizes.iter().position(|size| Some(own(size)) == most).unwrap_or(0);
+    let largest = sizes.iter().position(|size| Some(own(size)) == most).unwrap_or(0);
+    let has = |level: &usize| sizes[*level].counts == sizes[largest].counts;
+    let levels = (0..sizes.len()).filter(has);
+    let hardest = hardest(bench, &sizes[largest].counts, largest, levels)?;
     let check = Some(sizes[hardest].check.clone());
     let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check, load)?;
     Ok(Choice { cost, sizes, ..choice })

@@ -85,3 +85,17 @@ fn every_law_s_batches_get_longer_alike() {
         assert_eq!(crate::strain::longer(&law(before), 2.0, "m").unwrap(), law(after), "{before}");
     }
 }
+
+/// A target is refused by the number that stands in the file.
+#[test]
+fn a_wrong_target_is_named_as_it_is_written() {
+    for (key, found) in
+        [("percentile", "98"), ("finish_rate", "1.5"), ("percentile", "0.2"), ("bad_rate", "0.7")]
+    {
+        let text = super::CLUSTERS.replace("seeds = 3", &format!("{key} = {found}\nseeds = 3"));
+        let error = super::error(&text);
+        for word in [&format!("`{key}`"), &format!("found {found};"), &"such as 0.".to_string()] {
+            assert!(error.contains(word.as_str()), "{word}: {error}");
+        }
+    }
+}

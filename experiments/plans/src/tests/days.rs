@@ -12,6 +12,7 @@ use crate::trial::Bench;
 use crate::{Solved, solve};
 use orrery_sim::request::Arrival;
 use orrery_sim::time::{Span, Time};
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// The days of a trace are counted from its own arrivals, and a cluster follows them.
@@ -226,17 +227,18 @@ fn one_size_is_found_however_much_more_a_later_step_needs() {
     assert_eq!(best(&peak).counts, best(&follow).counts);
 }
 
-/// The steps one after the other are the whole trace, at its own load and at another, whether its counts grow or the list
-/// is faster.
+/// The steps one after the other are the whole trace, at its own load and at another, whether its counts grow or there are
+/// more copies of the list or it is faster; copies keep the requests of each step.
 #[test]
 fn the_steps_together_are_the_whole_trace() {
     let list: String = (0..900_u64).map(|i| format!("{},1\n", i * i % 7 + 10 * i)).collect();
-    for (name, replayed) in [("counts", false), ("list", true)] {
+    for (name, replay) in [("counts", ""), ("list", "{}"), ("fast", "{ rate_by = \"speed\" }")] {
+        let replayed = !replay.is_empty();
         let mut plan = QUIET.replace("trace_steps = 24", "trace_steps = 7");
         if replayed {
             let from = plan.find("trace = {").unwrap();
             plan.truncate(from);
-            plan.push_str("queries = { file = \"list.csv\" }\nreplay = {}\n");
+            let _ = write!(plan, "queries = {{ file = \"list.csv\" }}\nreplay = {replay}\n");
         }
         let of = of_minutes(name, &|m| 60 + m as u32, &plan);
         if replayed {
@@ -247,12 +249,16 @@ fn the_steps_together_are_the_whole_trace() {
         let problem = Problem::new(&of.0, &of.1).unwrap_or_else(|e| panic!("{e}"));
         let (day, group) = (&problem.day, &problem.groups[0]);
         let own = day.own.as_ref().unwrap();
+        let mut counts = Vec::new();
         for more in [1.0, 2.0] {
             let rate = group.load_per_s * more;
             let setup = group.scenario(&problem, &[1], rate).unwrap().setup(3).unwrap();
             let mean = day.mean_per_s(rate);
             let loads = [Load::whole(&setup)];
             let whole = between(&loads, 3, (Time::ZERO, Time::NEVER)).unwrap();
+            let count =
+                |step| own.arrivals(&loads, step, (mean, 0), 3).unwrap().len() as f64 / more;
+            counts.push((0..own.steps).map(count).collect::<Vec<f64>>());
             let steps: Vec<Arrival> = (0..own.steps)
                 .flat_map(|step| {
                     let from = own.window(step, mean).0.since(Time::ZERO);
@@ -262,6 +268,9 @@ fn the_steps_together_are_the_whole_trace() {
                 .collect();
             assert!(whole.len() > 500);
             assert_eq!(steps, whole, "{name} at {more}");
+        }
+        if name == "list" {
+            assert_eq!(counts[0], counts[1]);
         }
         // Repeated: the list is the same again, a step's length later.
         let mean = day.mean_per_s(group.load_per_s);

@@ -55,7 +55,7 @@ fn verdicts(folder: &Path, arrivals: &str, share: f64) -> (bool, f64) {
     (bench.holds(&[1], rate).unwrap_or_else(|e| panic!("{e}")), bad)
 }
 
-/// A list has as many requests at any rate, one that is cut has more or fewer, and a trace of so many requests has as many
+/// A faster list has as many requests at any rate, of copies there are as many more, one that is cut has more or fewer, and a trace of so many requests has as many
 /// at any rate at which it has enough: nowhere does a run end as bad of which the whole is within the target.
 #[test]
 fn a_run_that_stops_early_has_the_verdict_of_the_whole_run() {
@@ -67,8 +67,8 @@ fn a_run_that_stops_early_has_the_verdict_of_the_whole_run() {
     }
     let head = "HashOwner,HashApp,HashFunction,Trigger,1,2";
     std::fs::write(folder.join("counts.csv"), format!("{head}\na,b,c,http,3000,3000\n")).unwrap();
-    let replayed = |file: &str, more: &str| {
-        format!("queries = {{ file = \"{file}.csv\" }}\nreplay = {{}}\n{more}")
+    let faster = |file: &str, more: &str| {
+        format!("queries = {{ file = \"{file}.csv\" }}\nreplay = {{ rate_by = \"speed\" }}\n{more}")
     };
     let trace = |more: &str| {
         format!(
@@ -76,9 +76,11 @@ fn a_run_that_stops_early_has_the_verdict_of_the_whole_run() {
         )
     };
     let loads = [
-        replayed("few", ""),
-        replayed("many", ""),
-        replayed("few", "duration_s = 20.0"),
+        faster("few", ""),
+        faster("many", ""),
+        faster("few", "duration_s = 20.0"),
+        faster("few", "").replace("rate_by = \"speed\"", ""),
+        faster("many", "duration_s = 20.0").replace("rate_by = \"speed\"", ""),
         trace(""),
     ];
     let (mut near, mut seen) = (0, [0, 0]);

@@ -40,7 +40,8 @@ fn random(number: u64, pools: &str) -> String {
 /// The worst model's share of bad requests with so many machines of a plan's first group.
 fn bad_rate(found: &Solved, machines: u32, requests: u64) -> f64 {
     let (group, best) = (&found.problem.groups[0], found.answers[0].best().unwrap());
-    let text = group.scenario_text(&found.problem, &[machines], &best.policy).unwrap();
+    let text =
+        group.scenario_text(&found.problem, &[machines], &best.policy, &best.at_load).unwrap();
     let mut scenario = Scenario::from_text("chosen.toml", &text).unwrap();
     scenario.file.arrivals.as_mut().unwrap().requests = Some(requests);
     let policy = &scenario.policies().unwrap()[0];
@@ -80,4 +81,44 @@ fn an_answer_meets_its_target_and_one_machine_fewer_misses_it_or_is_said_to_be_u
         (0..most).flat_map(|n| [(n, "homogeneous"), (n, "fleet")]).collect();
     let wrong: Vec<String> = all.into_par_iter().filter_map(|(n, pools)| wrong(n, pools)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The file of an answer, run as it is, has the share of bad requests that the plan says, under every policy: its warm-up,
+/// its requests and its seed are those of the run that was judged.
+#[test]
+fn the_file_of_an_answer_gives_it_back_under_every_policy() {
+    let text = |policy: &str, pools: &str| {
+        format!(
+            "pools = {pools:?}\ngoal = \"carry-load\"\nbad_rate = 0.02\nseeds = 2\nseed = 35\nprecision = 0.05\n\
+             requests_per_model = 1500\nrunners_up = 0\npolicies = [{policy:?}]\ngrowth = 2.0\n\
+             [[instance]]\nkind = \"k\"\nprice_usd_per_hour = 1.0\ncount_max = 12\n\
+             [scenario]\n[[scenario.model]]\nname = \"m\"\nslo_ms = 97.8\n\
+             latency = {{ affine = {{ alpha_ms = 0.644, beta_ms = 5.753 }} }}\n\
+             [[scenario.app]]\nname = \"a\"\nmodel = \"m\"\n\
+             [scenario.arrivals]\npoisson = {{ rate_per_s = 156.5 }}\n"
+        )
+    };
+    let names: Vec<&'static str> =
+        orrery_scenario::policies::all().map(|table| table.about.name).collect();
+    let of = |(name, pools): (&'static str, &str)| {
+        let (plan, source) = super::plan(&text(name, pools));
+        // A policy that these machines are not for has no answer, and no file.
+        let found = crate::solve(&plan, &source, None, false).ok()?;
+        let best = found.answers[0].best()?.clone();
+        let group = &found.problem.groups[0];
+        let file = group.scenario_text(&found.problem, &best.counts, name, &best.at_load).unwrap();
+        let scenario = Scenario::from_text("chosen.toml", &file).unwrap();
+        let policy = &scenario.policies().unwrap()[0];
+        let metrics = scenario.setup(35).unwrap().run(policy, 35).unwrap();
+        let total = metrics.total();
+        let bad = 1.0 - total.ended(End::InTime) as f64 / total.offered.max(1) as f64;
+        Some((name, bad, best.at_load.bad_by_seed[0]))
+    };
+    let all: Vec<(&'static str, &str)> =
+        names.iter().flat_map(|name| [(*name, "homogeneous"), (*name, "fleet")]).collect();
+    let found: Vec<_> = all.into_par_iter().filter_map(of).collect();
+    let wrong: Vec<_> = found.iter().filter(|(_, run, plan)| (run - plan).abs() > 0.002).collect();
+    assert!(wrong.is_empty(), "policy, of its file's run, of the plan: {wrong:?}");
+    let with_epochs = found.iter().filter(|(name, ..)| *name == "nexus-cluster").count();
+    assert!(found.len() >= 20 && with_epochs > 0, "{}", found.len());
 }

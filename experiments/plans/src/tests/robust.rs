@@ -39,7 +39,7 @@ fn by_run_under(
 ) -> Option<f64> {
     let solved = &found.plan;
     let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
-    let text = group.scenario_text(&solved.problem, &best.counts, policy).unwrap();
+    let text = group.scenario_text(&solved.problem, &best.counts, policy, &best.at_load).unwrap();
     let scenario = Scenario::from_text("kept.toml", &text).ok()?;
     let set = |key: &str, value: f64| (key.to_string(), Value::Float(value));
     let noise: Value = Value::Table("lognormal = 0.2".parse().unwrap());
@@ -55,7 +55,8 @@ fn by_run_under(
         other => panic!("{other}"),
     };
     let mut scenario = scenario.with(&changes).unwrap();
-    scenario.file.arrivals.as_mut().unwrap().requests = Some(requests);
+    let before = (scenario.file.warm_up_s * scenario.rate().unwrap()).ceil() as u64;
+    scenario.file.arrivals.as_mut().unwrap().requests = Some(before + requests);
     let policy = &scenario.policies().unwrap()[0];
     let metrics = scenario.setup(seed).unwrap().run(policy, seed).ok()?;
     let m = &metrics.models()[0];
@@ -314,7 +315,8 @@ fn the_measured_law_is_a_line_beside_the_assumed_ones() {
     .unwrap();
     let (solved, of) = (&found.plan, ("model.m.noise".to_string(), law));
     let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
-    let text = group.scenario_text(&solved.problem, &best.counts, &best.policy).unwrap();
+    let text =
+        group.scenario_text(&solved.problem, &best.counts, &best.policy, &best.at_load).unwrap();
     let scenario = Scenario::from_text("kept.toml", &text).unwrap();
     let bad = |changes: &[(String, Value)]| {
         let mut scenario = scenario.with(changes).unwrap();
@@ -374,4 +376,58 @@ fn a_model_with_samples_beside_one_without() {
     let changed = crate::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
     let group = &crate::Problem::new(&changed, &source).unwrap().groups[0];
     assert!(group.model(0).noise.is_some() && group.model(1).noise.is_none());
+}
+
+/// A verdict against a number that is within the target says why, in every form.
+#[test]
+fn what_does_not_hold_with_a_number_within_the_target_says_why_in_every_form() {
+    let text = "pools = \"homogeneous\"\ngoal = \"carry-load\"\nbad_rate = 0.05\nrequests_per_model = 1500\n\
+                seeds = 2\nseed = 72\npolicies = [\"clockwork\"]\nrobust = [\"load=1.2\", \"slo=80%\"]\n\
+                [[instance]]\nkind = \"k0\"\nprice_usd_per_hour = 2.99\ncount_max = 13\n\
+                [scenario]\nwarm_up_s = 0.5\n[[scenario.model]]\nname = \"m0\"\nslo_ms = 79.4\n\
+                latency = { affine = { alpha_ms = 1.433, beta_ms = 1.713 } }\n\
+                [[scenario.app]]\nname = \"a0\"\nmodel = \"m0\"\n\
+                [scenario.arrivals]\npoisson = { rate_per_s = 2063.8 }\n";
+    let found = answered(text);
+    let robust = found.robust.as_ref().unwrap();
+    let tried = robust.all.iter().filter_map(|strained| match &strained.held {
+        Held::Tried(check) => Some((strained, check, check.in_spite(0.05)?)),
+        Held::Untried(_) => None,
+    });
+    let tried: Vec<_> = tried.collect();
+    assert!(
+        tried.iter().any(|(_, check, _)| !check.meets(0.05)),
+        "none does not hold in spite of its number"
+    );
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = crate::page_of(&found, String::new());
+    let forms = [unfolded(&found), words(found.document().to_markdown()), words(page)];
+    for (strained, check, why) in tried {
+        let verdict = if check.meets(0.05) { "not sure" } else { "does not hold" };
+        for form in &forms {
+            // A table of the text breaks its lines between words.
+            let first = why.split_whitespace().next().unwrap();
+            assert!(form.contains(&format!("{verdict}: {first}")), "{verdict}: {why} in {form}");
+        }
+        assert!(forms[1].contains(&format!("{verdict}: {why}")), "{}", forms[1]);
+        let row = found.rows.iter().find(|row| row.axes.contains(&strained.what_if));
+        assert_eq!(row.unwrap().reason, why, "and in the rows");
+    }
+    let (first, _) = forms[1].split_once("What was asked").unwrap();
+    assert!(first.contains("allowed, but its backlog grows"), "{first}");
+}
+
+/// What is asked next is open on the page, and printed.
+#[test]
+fn what_an_answer_stands_on_is_open_on_its_page() {
+    let text = format!("what_if = [\"load=1.2\"]\n{}", with("[\"load=1.1\"]"));
+    let page = crate::page_of(&answered(&text), String::new());
+    let before = |title: &str| {
+        let at = page.find(&format!("<h2>{title}</h2>")).unwrap_or_else(|| panic!("{title}"));
+        page[..at].rfind('<').map(|from| &page[from..at]).unwrap().to_string()
+    };
+    for title in ["What it stands on", "Alternatives", "What if", "The answer"] {
+        assert_eq!(before(title), "<section>", "{title}");
+    }
+    assert_eq!(before("How it was found"), "<summary>");
 }

@@ -112,6 +112,7 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
         burst: None,
+        by_flow: false,
     };
     search::probe(&endless.setup()?, run.policy, run.seed, rule)
 }

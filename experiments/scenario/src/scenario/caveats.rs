@@ -4,7 +4,7 @@
 //! A policy's file says what its paper takes for granted; here is whether the scenario is so.
 
 use super::Scenario;
-use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, Sharing, TimeLaw};
+use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, Sharing, TimeLaw};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
@@ -12,6 +12,8 @@ use orrery_sim::policy::parameters::{Assumption, Lanes};
 const PADDED: &str = "padded-batches";
 /// Of a scenario whose list `replay` changes.
 const REPLAYED: &str = "replayed-list";
+/// Of a scenario whose list runs much faster than it was written down.
+const SQUEEZED: &str = "squeezed-bursts";
 /// Of a policy whose paper assumes [`Assumption::KnownTimes`].
 const KNOWN_TIMES: &str = "assumes-known-times";
 /// Of a policy whose paper assumes [`Assumption::OneModel`].
@@ -31,7 +33,7 @@ const CLAMPED: &str = "clamped-times";
 const CLAMPED_MAX: f64 = 0.001;
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 8] = [
+pub const CAVEATS: [(&str, &str); 9] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -39,8 +41,13 @@ pub const CAVEATS: [(&str, &str); 8] = [
     ),
     (
         REPLAYED,
-        "arrivals are a recorded list that `replay` changes: at another rate, several times over, or in blocks that the \
-         seed draws from it. Nobody has recorded these.",
+        "arrivals are a recorded list that `replay` changes: in several copies, at another speed, several times over, or \
+         in blocks that the seed draws from it. Nobody has recorded these.",
+    ),
+    (
+        SQUEEZED,
+        "the list runs more than 1.5 times as fast as it was recorded: its bursts are as much denser and shorter, as if \
+         each user were as much faster. For more users take `copies` of it in place of `speed`.",
     ),
     (
         KNOWN_TIMES,
@@ -84,9 +91,12 @@ impl Scenario {
         let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
         let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
         let is_clamped = self.file.app.iter().zip(0..).any(|(a, i)| self.clamps(a, i));
+        let pace = if is_replayed { self.pace().ok().flatten() } else { None };
+        let is_squeezed = pace.is_some_and(|pace| pace.speed > SPEED_NOTED);
         let of_load = [
             is_llm.then_some(PADDED),
             is_replayed.then_some(REPLAYED),
+            is_squeezed.then_some(SQUEEZED),
             is_clamped.then_some(CLAMPED),
         ];
         of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()

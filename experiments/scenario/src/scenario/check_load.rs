@@ -3,7 +3,7 @@
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
 use super::file::{
-    Arrivals, ClosedLoop, Inside, ReplayArrivals, ScenarioFile, SpreadArrivals, Think,
+    Arrivals, ClosedLoop, Inside, RateBy, ReplayArrivals, ScenarioFile, SpreadArrivals, Think,
     TraceArrivals, WorkloadArrivals,
 };
 use super::process::steady_law;
@@ -13,6 +13,7 @@ use super::value::{
 use crate::error::{SpecError, known};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::azure2019::Selection;
+use orrery_traces::replayed::COPIES_MAX;
 use orrery_traces::spread::Spread;
 
 /// The most clients of a closed loop.
@@ -283,11 +284,17 @@ fn check_replay(a: &Arrivals, replay: &ReplayArrivals) -> Result<(), SpecError> 
         let remedy = "remove it; other processes have a rate of their own";
         return Err(SpecError::value("arrivals.replay", "arrivals from no list", allowed, remedy));
     }
-    if replay.rate_factor.is_some() && replay.rate_per_s.is_some() {
-        let allowed = "rate_factor or rate_per_s, not both";
-        return Err(SpecError::value(key("rate_factor"), "both", allowed, "remove one"));
+    let (varied, given) = match replay.rate_by {
+        RateBy::Copies => ("copies", replay.copies),
+        RateBy::Speed => ("speed", replay.speed),
+    };
+    if given.is_some() && replay.rate_per_s.is_some() {
+        let allowed = format!("{varied} or rate_per_s, not both: the rate says how much it is");
+        return Err(SpecError::value(key(varied), "both", allowed, "remove one"));
     }
-    within(&key("rate_factor"), replay.rate_factor.unwrap_or(1.0), 1e-6, 1e6)?;
+    within(&key("copies"), replay.copies.unwrap_or(1.0), 1e-6, COPIES_MAX)?;
+    within(&key("speed"), replay.speed.unwrap_or(1.0), 1e-6, 1e6)?;
+    within(&key("shift_s"), replay.shift_s(), 1e-6, S_MAX)?;
     within(&key("rate_per_s"), replay.rate_per_s.unwrap_or(1.0), 1e-9, 1e9)?;
     within(&key("times"), replay.times as f64, 1.0, 1e6)?;
     within(&key("block_s"), replay.block_s.unwrap_or(1.0), 1e-6, S_MAX)?;

@@ -12,8 +12,8 @@ pub use autoscale::Autoscale;
 pub use delays::DelayLaw;
 pub use load::{
     Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
-    LognormalRateArrivals, MmppArrivals, Next, Order, QueryArrivals, ReplayArrivals, Rule,
-    SpreadArrivals, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
+    LognormalRateArrivals, MmppArrivals, Next, Order, Pace, QueryArrivals, RateBy, ReplayArrivals,
+    Rule, SPEED_NOTED, SpreadArrivals, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
 };
 pub use zoo::{Popularity, Select, Zoo};
 

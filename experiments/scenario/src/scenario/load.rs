@@ -354,8 +354,11 @@ fn read_list(source: Box<dyn Source>) -> Result<List, SpecError> {
 
 /// The list as `replay` says.
 fn replayed(list: List, replay: &ReplayArrivals, seed: u64) -> Result<Box<dyn Source>, SpecError> {
+    let pace = replay.pace(list.rate_per_s());
     let how = replayed::How {
-        stretch: 1.0 / replay.factor(list.rate_per_s()),
+        stretch: 1.0 / pace.speed,
+        copies: pace.copies,
+        window: Span::from_secs_f64(replay.shift_s()),
         times: replay.times,
         block: replay.block_s.map(Span::from_secs_f64),
     };

@@ -2,10 +2,11 @@
 //!
 //! It is for open loads: how fast closed-loop clients send depends on the replies.
 
+use super::Scenario;
+use super::file::{Arrivals, Pace, RateBy, ReplayArrivals};
 use super::load::{OpenLoad, Process, dealt_rate_per_s};
 use super::process::steady_law;
 use super::value::{at_key, within};
-use super::{Scenario, file::Arrivals};
 use crate::error::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
@@ -27,7 +28,8 @@ impl Scenario {
     }
 
     /// This scenario at another rate. The arrivals' random numbers stay the same: gaps of constant,
-    /// Poisson and gamma arrivals are scaled; a rate that varies is scaled at every instant.
+    /// Poisson and gamma arrivals are scaled; a rate that varies is scaled at every instant; of a list there are more
+    /// copies, or it is faster (`rate_by`).
     ///
     /// # Errors
     /// As [`Scenario::rate`], and when the rate is out of range.
@@ -41,8 +43,12 @@ impl Scenario {
                 None => one("trace.rate_per_s", rate_per_s),
             }
         } else if let Some(replay) = &a.replay {
-            match replay.rate_factor {
-                Some(factor) => one("replay.rate_factor", factor * (rate_per_s / self.rate()?)),
+            let (key, given) = match replay.rate_by {
+                RateBy::Copies => ("replay.copies", replay.copies),
+                RateBy::Speed => ("replay.speed", replay.speed),
+            };
+            match given {
+                Some(factor) => one(key, factor * (rate_per_s / self.rate()?)),
                 None => one("replay.rate_per_s", rate_per_s),
             }
         } else if let Some(mmpp) = &a.mmpp {
@@ -86,6 +92,23 @@ impl Scenario {
         self.length_of_arrivals(a).map_err(|e| self.placed(e))
     }
 
+    /// How fast the list behind `replay` runs, and in how many copies; none without one.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn pace(&self) -> Result<Option<Pace>, SpecError> {
+        let list = self.file.arrivals.as_ref().and_then(|a| Some((a, a.replay.as_ref()?)));
+        let pace = |(a, replay): (&Arrivals, &ReplayArrivals)| {
+            // Only a rate is relative to that of the list.
+            let list_per_s = match replay.rate_per_s {
+                Some(_) => self.list_of(a)?.rate_per_s(),
+                None => 1.0,
+            };
+            Ok(replay.pace(list_per_s))
+        };
+        list.map(pace).transpose().map_err(|e| self.placed(e))
+    }
+
     /// The recorded list behind `replay`.
     fn list_of(&self, a: &Arrivals) -> Result<List, SpecError> {
         let open = OpenLoad::read(&self.file, a, &self.files)?;
@@ -97,7 +120,7 @@ impl Scenario {
         if let Some(replay) = &a.replay {
             let list = self.list_of(a)?;
             let seconds = list.length().as_secs_f64() * replay.times as f64;
-            return Ok(Span::from_secs_f64(seconds / replay.factor(list.rate_per_s())));
+            return Ok(Span::from_secs_f64(seconds / replay.pace(list.rate_per_s()).speed));
         }
         let minutes = |n: usize, shape| Minutes { counts: Arc::from([]), shape }.starts(n);
         match OpenLoad::read(&self.file, a, &self.files)?.process {
@@ -128,7 +151,10 @@ impl Scenario {
         if let Some(replay) = &a.replay {
             return match replay.rate_per_s {
                 Some(rate) => Ok(rate),
-                None => Ok(self.list_of(a)?.rate_per_s() * replay.rate_factor.unwrap_or(1.0)),
+                None => {
+                    let list_per_s = self.list_of(a)?.rate_per_s();
+                    Ok(list_per_s * replay.pace(list_per_s).factor())
+                }
             };
         }
         let Some(trace) = &a.trace else {
@@ -164,7 +190,7 @@ fn no_rate(key: &str, found: impl ToString) -> SpecError {
                    lognormal_rate, trace, or a list with `replay`";
     let remedy = match key {
         "arrivals.workload" | "arrivals.queries" | "arrivals.llm" => {
-            "add `replay = {}` to `[arrivals]`: the list then runs as fast as is asked for"
+            "add `replay = {}` to `[arrivals]`: there are then as many copies of the list as the rate needs"
         }
         _ => "use one of these processes, or vary something else",
     };

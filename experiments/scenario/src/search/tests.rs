@@ -49,6 +49,7 @@ fn rule(rate_per_s: f64) -> Rule {
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
         burst: None,
+        by_flow: false,
     }
 }
 

@@ -120,3 +120,50 @@ fn a_process_for_each_application_needs_a_process() {
     let line = super::base::line(&text, "per_app");
     refused(&text, line, &["arrivals.per_app", "per_function", "poisson"]);
 }
+
+/// Of a list another rate is another number of copies, or another speed where the file says so.
+#[test]
+fn a_list_has_another_rate_by_copies_or_by_speed() {
+    let path = std::env::temp_dir().join(format!("orrery-rates-{}.csv", std::process::id()));
+    let rows: String = (0..200).map(|i| format!("{},1\n", 50 * i + i % 7)).collect();
+    std::fs::write(&path, format!("arrival_ms,size\n{rows}")).unwrap();
+    let list = |replay: &str| {
+        scenario(&format!("queries = {{ file = {path:?} }}\nreplay = {{ {replay} }}"))
+    };
+    let once = arrivals(&list(""));
+    let end =
+        |all: &[Arrival]| all.last().unwrap().at.ns() as f64 / once.last().unwrap().at.ns() as f64;
+    for (replay, n, length) in [
+        ("", 600, 1.0),
+        ("copies = 2", 1_200, 1.0),
+        ("rate_per_s = 40.0", 1_200, 1.0),
+        ("speed = 2.0", 600, 0.5),
+        ("rate_by = \"speed\"", 200, 1.0 / 3.0),
+        ("rate_by = \"speed\", copies = 2.0", 400, 1.0 / 3.0),
+        ("rate_by = \"speed\", speed = 2.0", 200, 1.0 / 6.0),
+    ] {
+        let base = list(replay);
+        let rate = base.rate().unwrap();
+        let other = base.with_rate(rate * 3.0).unwrap();
+        assert!((other.rate().unwrap() / rate - 3.0).abs() < 1e-9, "{replay}");
+        let all = arrivals(&other);
+        assert!((n as f64 / all.len() as f64 - 1.0).abs() < 0.02, "{replay}: {}", all.len());
+        assert!((end(&all) - length).abs() < 0.01, "{replay}: {}", end(&all));
+        let same = arrivals(&base.with_rate(rate).unwrap());
+        assert_eq!(same, arrivals(&base), "{replay}: at its own rate it is itself");
+    }
+    assert_eq!(arrivals(&list("")), arrivals(&list("copies = 1, shift_s = 2.0")));
+    for (replay, words) in [
+        ("copies = 2, rate_per_s = 9", "copies or rate_per_s, not both"),
+        ("rate_by = \"speed\", speed = 2, rate_per_s = 9", "speed or rate_per_s, not both"),
+        ("copies = 0", "arrivals.replay.copies"),
+        ("speed = 0", "arrivals.replay.speed"),
+        ("shift_s = 0", "arrivals.replay.shift_s"),
+        ("rate_by = \"gaps\"", "`copies`"),
+    ] {
+        let text = text(&format!("queries = {{ file = {path:?} }}\nreplay = {{ {replay} }}"));
+        let error = Scenario::from_text(NAME, &text).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(words), "{replay}: {error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}

@@ -21,7 +21,9 @@
 //! **Long enough.** With a load that is a share e above what can be served, a queue's delay is e · t after t. So a
 //! probe that lasted t, and whose longest delay was d, shows that e is at most d / t. It is long enough
 //! when that is the tolerance of the search; a delay beyond the SLO is a bad request and shows by itself.
-//! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s.
+//! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s. Where the rule says so
+//! (`by_flow`), it is also long enough when arrivals and departures show beyond doubt that no share e of them stays:
+//! how many requests that takes does not depend on the SLO.
 
 use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, worst};
 use super::{Burst, Criterion, Load, Rule, Stop};
@@ -201,9 +203,12 @@ impl Judge {
     /// Whether the measured part shows that no share above the tolerance is left behind.
     fn is_long_enough(&self) -> bool {
         let (measured, delay) = (self.measured(), self.delay());
-        measured >= self.rule.least
-            && measured.ns() as f64 * self.rule.tolerance >= delay.ns() as f64
-            && self.is_steady()
+        let by_delay = || measured.ns() as f64 * self.rule.tolerance >= delay.ns() as f64;
+        let by_flow = || {
+            let is_seen = self.rule.by_flow && measured >= delay * DELAYS;
+            is_seen && self.flow.stays_within(self.rule.tolerance)
+        };
+        measured >= self.rule.least && self.is_steady() && (by_delay() || by_flow())
     }
 
     fn flow_grows(&self) -> bool {

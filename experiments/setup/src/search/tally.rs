@@ -308,13 +308,23 @@ impl Flow {
         self.counts.add(0, 1);
     }
 
-    /// Whether more than a share `least` of the arrivals stays, beyond doubt. The first quarter, in which
-    /// the system fills, is left out.
+    /// Whether more than a share `least` of the arrivals stays, beyond doubt.
     pub fn grows(&self, least: f64) -> bool {
+        self.stays().is_some_and(|(mean, error)| mean - CLEAR * error > least)
+    }
+
+    /// Whether no more than a share `most` of the arrivals stays, beyond doubt.
+    pub fn stays_within(&self, most: f64) -> bool {
+        self.stays().is_some_and(|(mean, error)| mean + CLEAR * error <= most)
+    }
+
+    /// The share of the arrivals that stays, and its standard error; none of few. The first quarter, in which the system
+    /// fills, is left out.
+    fn stays(&self) -> Option<(f64, f64)> {
         let batches = &self.counts.batches;
         let used = &batches[batches.len() / 4..batches.len().saturating_sub(1)];
         if used.len() < 8 {
-            return false;
+            return None;
         }
         let stays: Vec<f64> = used.iter().map(|b| b.0 as f64 - b.1 as f64).collect();
         let n = stays.len() as f64;
@@ -323,7 +333,7 @@ impl Flow {
         let per_batch = used.iter().map(|b| b.0 as f64).sum::<f64>() / n;
         // Batch by batch a backlog that only wanders moves up and down; what it moves by in all is
         // then within a few standard errors.
-        (mean - CLEAR * (variance / n).sqrt()) / per_batch > least
+        Some((mean / per_batch, (variance / n).sqrt() / per_batch))
     }
 }
 
@@ -348,6 +358,9 @@ mod tests {
                 }
             }
             assert_eq!(flow.grows(0.0025), grows, "{stays} of {n}");
+            // That nothing stays takes as many requests as it takes, and what grows is never said to stay within.
+            assert_eq!(flow.stays_within(0.03), !grows, "{stays} of {n}");
+            assert!(!flow.stays_within(0.001), "{stays} of {n}");
         }
     }
 

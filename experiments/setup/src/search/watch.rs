@@ -8,6 +8,8 @@ use orrery_sim::time::Time;
 /// What a run showed.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
+    /// Requests simulated, those of the warm-up among them.
+    pub requests: u64,
     /// The worst model's share of bad requests.
     pub bad_rate: f64,
     /// Which model that is.
@@ -54,6 +56,7 @@ impl Watch {
             if n == 0 { f64::NAN } else { ns as f64 / (n as f64 * self.end.ns() as f64) }
         };
         Seen {
+            requests: probe.requests,
             bad_rate: probe.bad_rate,
             worst_model: probe.worst_model,
             good_share: probe.good_share,

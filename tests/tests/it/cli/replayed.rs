@@ -47,25 +47,43 @@ fn a_list_runs_faster_again_and_in_blocks() {
     };
     assert_eq!(of(""), (1.0, 5_000));
     assert_eq!(of("times = 3"), (1.0, 15_000));
-    assert_eq!(of("rate_factor = 1.9"), (1.0, 5_000));
-    assert!(of("rate_factor = 2.2").0 < 0.5);
-    assert_eq!(of("rate_per_s = 95"), (1.0, 5_000));
+    assert_eq!(of("speed = 1.9"), (1.0, 5_000));
+    assert!(of("speed = 2.2").0 < 0.5);
+    assert_eq!(of("rate_per_s = 95, rate_by = \"speed\""), (1.0, 5_000));
+    // Copies of evenly spaced requests: two of them wait for one another at most.
+    assert_eq!(of("copies = 2"), (1.0, 10_000));
+    assert_eq!(of("rate_per_s = 100"), (1.0, 10_000));
+    assert!((2_300..2_700).contains(&of("copies = 0.5").1));
     // Gaps of 20 ms at whole multiples: a block of 100 ms has five requests wherever it is drawn.
     assert_eq!(of("block_s = 0.1").1, 5_000);
     let text = place.run(&["run", "s.toml"]).ok();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("a recorded list that `replay` changes"), "{text}");
+    assert!(!words.contains("as much denser"), "{text}");
+    // What a much faster list does to bursts is said.
+    with(&place, "speed = 1.9");
+    let text = place.run(&["run", "s.toml"]).ok();
+    assert!(
+        text.split_whitespace().collect::<Vec<_>>().join(" ").contains("bursts are as much denser"),
+        "{text}"
+    );
 }
 
 #[test]
-fn searches_and_plans_ask_how_fast_the_list_may_run() {
+fn searches_and_plans_ask_how_much_of_the_list_there_may_be() {
     let place = place();
+    with(&place, "rate_by = \"speed\"");
     let search =
         ["-q", "goodput", "s.toml", "--seeds", "1", "--tolerance", "0.02", "--format", "csv"];
     let peak = rows(&place.run(&search).ok(), "peak_goodput_per_s")[0].value.expect("a rate");
     assert!((97.0..=103.0).contains(&peak), "{peak}");
+    // Of copies two are in time wherever the seed puts the second, and three are not.
+    with(&place, "");
+    let peak = rows(&place.run(&search).ok(), "peak_goodput_per_s")[0].value.expect("a rate");
+    assert!((97.0..=151.0).contains(&peak), "{peak}");
     // A sweep of its rate.
-    place.write("w.toml", "scenario = \"s.toml\"\nseeds = 1\n[[axis]]\nkey = \"arrivals.replay.rate_factor\"\nvalues = [1.5, 2.5]\n");
+    with(&place, "rate_by = \"speed\"");
+    place.write("w.toml", "scenario = \"s.toml\"\nseeds = 1\n[[axis]]\nkey = \"arrivals.replay.speed\"\nvalues = [1.5, 2.5]\n");
     let csv = place.run(&["-q", "sweep", "w.toml", "--out", "w", "--format", "csv"]).ok();
     let rates: Vec<f64> = rows(&csv, "finish_rate").iter().filter_map(|r| r.value).collect();
     assert!(rates.len() == 2 && rates[0] == 1.0 && rates[1] < 0.5, "{rates:?}");
@@ -87,8 +105,8 @@ fn what_cannot_be_replayed_is_refused_with_the_remedy() {
     };
     set("times = 0").refused(&["times", "1"]);
     set("block_s = 101").refused(&["block_s", "at most the list's 100000", "remedy: "]);
-    set("rate_factor = 0").refused(&["rate_factor"]);
-    set("rate_factor = 2.0, rate_per_s = 9.0").refused(&["not both", "remedy: "]);
+    set("speed = 0").refused(&["replay.speed"]);
+    set("copies = 2.0, rate_per_s = 9.0").refused(&["not both", "remedy: "]);
     place.write("s.toml", SCENARIO.replace("replay = {}", ""));
     place.run(&["goodput", "s.toml"]).refused(&["arrivals.workload", "add `replay = {}`"]);
     // Where all of it lies within the warm-up nothing was seen, and nothing is called good.

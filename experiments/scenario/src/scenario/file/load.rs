@@ -3,6 +3,7 @@
 //! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
 use super::{is_one_f64, one_f64};
+use orrery_traces::replayed::copies_for;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,16 +70,62 @@ pub struct Arrivals {
     pub replay: Option<ReplayArrivals>,
 }
 
+/// What another rate of a list changes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum RateBy {
+    /// The number of copies: more users.
+    #[default]
+    Copies,
+    /// The speed: the same users, each faster, so that bursts are as much denser and shorter.
+    Speed,
+}
+
+/// How fast a list runs, and in how many copies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// So many times as fast as it was written down.
+    pub speed: f64,
+    /// Copies at once.
+    pub copies: f64,
+}
+
+/// Above this speed it is said what it does to bursts.
+pub const SPEED_NOTED: f64 = 1.5;
+
+/// The longest window within which copies of a list are shifted where a file does not say: a day keeps its hours.
+const SHIFT_S: f64 = 3600.0;
+
 impl ReplayArrivals {
-    /// So many times as fast does a list of this rate run.
-    pub fn factor(&self, list_per_s: f64) -> f64 {
-        self.rate_per_s.map_or(self.rate_factor.unwrap_or(1.0), |rate| rate / list_per_s)
+    /// How fast a list of this rate runs, and in how many copies.
+    pub fn pace(&self, list_per_s: f64) -> Pace {
+        let (speed, copies) = (self.speed.unwrap_or(1.0), self.copies.unwrap_or(1.0));
+        match (self.rate_per_s, self.rate_by) {
+            (None, _) => Pace { speed, copies: copies_for(copies, 1.0) },
+            (Some(rate), RateBy::Copies) => {
+                Pace { speed, copies: copies_for(rate, list_per_s * speed) }
+            }
+            (Some(rate), RateBy::Speed) => Pace { speed: rate / (list_per_s * copies), copies },
+        }
+    }
+
+    /// The window within which copies are shifted.
+    pub fn shift_s(&self) -> f64 {
+        self.shift_s.unwrap_or(SHIFT_S)
     }
 
     /// Whether the list comes otherwise than it was written down.
     pub fn changes(&self) -> bool {
-        let is_same = self.rate_factor.is_none_or(|factor| factor == 1.0);
-        !is_same || self.rate_per_s.is_some() || self.times > 1 || self.block_s.is_some()
+        let is_same = |factor: Option<f64>| factor.is_none_or(|factor| factor == 1.0);
+        let is_itself = is_same(self.speed) && is_same(self.copies) && self.rate_per_s.is_none();
+        !is_itself || self.times > 1 || self.block_s.is_some()
+    }
+}
+
+impl Pace {
+    /// Multiplies the rate of the list.
+    pub fn factor(&self) -> f64 {
+        self.speed * self.copies
     }
 }
 
@@ -93,13 +140,27 @@ impl Arrivals {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayArrivals {
-    /// The list runs so many times as fast: its rate times this, its gaps divided by it.
+    /// Copies of the list at once: as many times the users. The first is the list itself; each other one is shifted by
+    /// the seed within windows of `shift_s`. Of 1.5 copies the second keeps each request with probability 0.5.
     #[schemars(extend("x-default" = "1"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_factor: Option<f64>,
-    /// Alternatively, its mean rate.
+    pub copies: Option<f64>,
+    /// The list runs so many times as fast, and its gaps are divided by it: as if each user were as much faster, with
+    /// bursts that are as much denser and shorter.
+    #[schemars(extend("x-default" = "1"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
+    /// Alternatively, the mean rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
+    /// What `rate_per_s` sets, and what sweeps, searches and plans change: `"copies"` or `"speed"`.
+    #[serde(default, skip_serializing_if = "is_by_copies")]
+    pub rate_by: RateBy,
+    /// The longest window within which a copy is shifted, around its end to its beginning, so that each window keeps
+    /// its number of requests. The list is cut into equal windows.
+    #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "3600"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift_s: Option<f64>,
     /// So many times over, end to end.
     #[serde(default = "one_u64", skip_serializing_if = "is_one_u64")]
     pub times: u64,
@@ -107,6 +168,10 @@ pub struct ReplayArrivals {
     #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "no blocks"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_s: Option<f64>,
+}
+
+fn is_by_copies(by: &RateBy) -> bool {
+    *by == RateBy::Copies
 }
 
 fn one_u64() -> u64 {

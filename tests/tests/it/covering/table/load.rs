@@ -13,7 +13,7 @@ const DEALT: &str = "arrivals = { trace = { file = \"minutes.csv\", compress = 6
 const LLM: &str = "arrivals = { llm = { file = \"llm.csv\", base_ms = 2.0, per_context_ms = 0.02, per_generated_ms = 0.4 }, apps = [\"a1\"] }";
 const WORKLOAD: &str = "arrivals = { workload = { file = \"workload.csv\" } }";
 const REPLAY: &str =
-    "arrivals = { workload = { file = \"workload.csv\" }, replay = { rate_factor = 1.0 } }";
+    "arrivals = { workload = { file = \"workload.csv\" }, replay = { speed = 1.0 } }";
 const QUERIES: &str = "arrivals = { queries = { file = \"queries.csv\" }, apps = [\"a1\"] }";
 const CLOSED: &str =
     "closed_loop = { clients = 4, think = { exponential_ms = 8.0 }, requests = 80 }";
@@ -78,7 +78,11 @@ pub const KEYS: &[Key] = &[
     key("WorkloadArrivals.to_s", &["arrivals.workload.to_s = 0.2"]).needs(WORKLOAD),
     key("WorkloadArrivals.scenario_slos", &["arrivals.workload.scenario_slos = true"]).needs(WORKLOAD),
     key("Arrivals.replay", &["arrivals.replay = { times = 2 }"]).needs(WORKLOAD),
-    key("ReplayArrivals.rate_factor", &["arrivals.replay.rate_factor = 1.7"]).needs(REPLAY),
+    key("ReplayArrivals.speed", &["arrivals.replay.speed = 1.7"]).needs(REPLAY),
+    key("ReplayArrivals.copies", &["arrivals.replay.copies = 1.7"]).needs(REPLAY),
+    key("ReplayArrivals.shift_s", &["arrivals.replay = { copies = 3.0, shift_s = 0.03 }"]).needs(REPLAY),
+    key("ReplayArrivals.rate_by", &["arrivals.replay = { rate_per_s = 300.0, rate_by = \"speed\" }"]).needs(WORKLOAD),
+    key("RateBy.speed", &["arrivals.replay = { rate_per_s = 300.0, rate_by = \"speed\" }"]).needs(WORKLOAD),
     key("ReplayArrivals.rate_per_s", &["arrivals.replay = { rate_per_s = 300.0 }"]).needs(REPLAY),
     key("ReplayArrivals.times", &["arrivals.replay.times = 2"]).needs(REPLAY),
     key("ReplayArrivals.block_s", &["arrivals.replay.block_s = 0.03"]).needs(REPLAY),

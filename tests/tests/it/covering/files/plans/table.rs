@@ -49,6 +49,8 @@ const LIST: &str = "prices = \"prices.toml\"; instance[0].price_usd_per_hour = n
                     instance[0].count_max = 8";
 const ZOO: &str = "instance[0].zoo = \"nvidia\"; instance[0].gpu = \"V100-16GB\"; \
                    scenario.model[0].name = \"resnet50v1.5-mixed\"; scenario.app[0].model = \"resnet50v1.5-mixed\"";
+const REPLAYED: &str =
+    "scenario.arrivals = { queries = { file = \"queries.csv\" }, replay = { times = 2 } }";
 const TRACE: &str = "scenario.arrivals = { trace = { file = \"minutes.csv\", rate_per_s = 400.0 } }; \
                      day = { scale = \"peak\", trace_steps = 2 }";
 
@@ -59,6 +61,8 @@ pub const KEYS: &[Key] = &[
     key("Pools.heterogeneous", &["pools = \"heterogeneous\""]).needs(MIXED_BUT_ITS_POOLS),
     key("budget_usd_per_hour", &[BUDGET]),
     key("growth", &["growth = 2.0"]),
+    key("Growth.copies", &["growth = { copies = 2.0 }"]).needs(REPLAYED),
+    key("Growth.speed", &["growth = { speed = 2.0 }"]).needs(REPLAYED),
     key("rates_per_s", &["rates_per_s = { m = 900.0 }"]).needs(FLEET),
     key("bad_rate", &["bad_rate = 0.3"]),
     key("finish_rate", &["bad_rate = none; finish_rate = 0.6"]),
