@@ -1,6 +1,7 @@
 //! What must be known before a value is believed: crosses in the figure, notes below it.
 
 use crate::error::distinct;
+use crate::gaps::NOT_FINITE;
 use crate::spec::is_same_value;
 use orrery_results::{Flags, Row};
 
@@ -35,6 +36,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::WIDE, "Interval wider than asked for (wide)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
+        (NOT_FINITE, "NaN or infinite in the table, a gap in the curve (not-finite)"),
         (WITHHELD, "No paper value, withheld from this project"),
     ];
     let note = |&(flag, words): &(&str, &str)| {
