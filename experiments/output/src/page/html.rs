@@ -108,9 +108,9 @@ fn printed(page: &Page) -> Markup {
     html! { @if !text.is_empty() { p.printed { (text.join(" \u{b7} ")) } } }
 }
 
-/// Figures, the first section that has none, and what is to be known before anything is believed.
+/// What begins with a figure, the first section that does not, and what is to be known before anything is believed.
 fn is_open(page: &Page, section: &Section) -> bool {
-    let is_drawn = |s: &Section| s.parts.iter().all(|p| matches!(p, Part::Figure(..)));
+    let is_drawn = |s: &Section| matches!(s.parts.first(), Some(Part::Figure(..)));
     let first = page.sections.iter().find(|s| !is_drawn(s));
     is_drawn(section) || section.title == TO_KNOW || first.is_some_and(|f| std::ptr::eq(f, section))
 }
