@@ -149,7 +149,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
     let best = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
     let mut table = Table::new(
         caption,
-        &["model", "load", "", "theirs", "as it is", "error", "recommended", "its error"],
+        &["model", "load", "", "theirs", "as it is", "error", "fitted", "its error"],
     );
     for (i, case) in c.cases.iter().enumerate() {
         for (what, words, ..) in WHAT {
@@ -165,7 +165,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
             };
             let [ours, off] = pair(c.ours.get(i));
             let [new, new_off] = pair(best.and_then(|f| f.ours.get(i)));
-            let load = if case.is_fitted { &case.name } else { &format!("{} *", case.name) };
+            let load = if case.is_fitted { &case.name } else { &format!("{}*", case.name) };
             table.rows.push(vec![
                 Field::text(&case.model),
                 Field::text(load),
