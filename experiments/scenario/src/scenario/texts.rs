@@ -16,7 +16,7 @@ const LINE_MAX: usize = 2_000;
 const TEXT_MAX: usize = 4 << 20;
 
 /// Keys whose texts are names, in every kind of file.
-const NAMES: [&str; 8] = ["name", "group", "kind", "id", "prefix", "preset", "case", "title"];
+const NAMES: [&str; 7] = ["name", "group", "kind", "id", "prefix", "preset", "case"];
 
 /// Passes when no text and no key of a file is too long, and none has control characters. A text that is no TOML is
 /// for its reader to refuse.
