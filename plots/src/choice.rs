@@ -67,14 +67,17 @@ impl RowFilter {
         rows: &'a [DistributionRow],
         quantity: &str,
     ) -> Result<Vec<&'a DistributionRow>, PlotError> {
-        let mut kept: Vec<&DistributionRow> =
-            rows.iter().filter(|r| r.x.is_finite() && r.share.is_finite()).collect();
+        let mut kept: Vec<&DistributionRow> = rows.iter().collect();
         keep(figure, "quantity", &[quantity.to_string()], &mut kept, |r| vec![&r.quantity])?;
         keep(figure, "case", &self.cases, &mut kept, |r| vec![&r.case])?;
         let names = |r: &'a DistributionRow| vec![r.policy.as_str(), base_name(&r.policy)];
         keep(figure, "system", &self.systems, &mut kept, names)?;
         self.keep_scope(figure, &mut kept, |r| &r.scope)?;
-        Ok(kept)
+        // Without one of its points a distribution is another one.
+        match kept.iter().find(|r| !(r.x.is_finite() && r.share.is_finite())) {
+            Some(r) => Err(PlotError::NotFinite { figure, x: r.x, share: r.share }),
+            None => Ok(kept),
+        }
     }
 
     fn keep_scope<'a, T>(

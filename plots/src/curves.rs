@@ -2,6 +2,7 @@
 
 use crate::choice::{RowFilter, base_name};
 use crate::error::{PlotError, distinct};
+use crate::gaps::with_gaps;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::systems::Looks;
@@ -58,12 +59,13 @@ fn curves(
     metric: &str,
     choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
-    let rows = choice.rows(figure, rows, metric)?;
+    let rows = with_gaps(rows);
+    let rows = choice.rows(figure, &rows, metric)?;
     let points = points(figure, rows, axis, &[metric.to_string()])?;
     let table = Curves::of(figure, points, axis, choice, Several::None)?;
     let picture = Picture { x_label: choice.x_label.clone(), ..Picture::default() };
     let picture = Picture { y_range: choice.y_range, y_scale: choice.y_scale, ..picture };
-    Ok(table.sheet(axis, &picture, &Prepared::none()).figure())
+    Ok(table.sheet(axis, &picture, &Prepared::default()).figure())
 }
 
 /// The curves or bars of a picture.
@@ -112,7 +114,7 @@ fn points<'a>(
     }
     let axes: Vec<&str> = kept.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();
     // A row without an answer is kept: it is a gap in its curve.
-    kept.retain(|r| r.axis(axis).is_some() && r.value.is_none_or(f64::is_finite));
+    kept.retain(|r| r.axis(axis).is_some());
     if kept.is_empty() {
         let remedy = "choose an axis that the table has (`--x`)";
         return Err(PlotError::missing(figure, format!("axis `{axis}`"), &axes, remedy));

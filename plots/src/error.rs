@@ -25,6 +25,12 @@ pub enum PlotError {
     Twice { figure: &'static str, point: String },
 
     #[error(
+        "{figure}: a point at {x} with the share {share}; allowed: finite numbers\n  remedy: make the table \
+         again; requests that were never answered are the share that a distribution does not reach"
+    )]
+    NotFinite { figure: &'static str, x: f64, share: f64 },
+
+    #[error(
         "{figure}: the window from {from_ns} ns to {to_ns} ns is empty; the batches run from \
          {first_ns} ns to {last_ns} ns\n  remedy: choose a window that ends after it begins and \
          meets the batches"
@@ -71,6 +77,7 @@ impl PlotError {
             | PlotError::NotNumeric { figure, .. }
             | PlotError::TooMany { figure, .. }
             | PlotError::Twice { figure, .. }
+            | PlotError::NotFinite { figure, .. }
             | PlotError::Window { figure, .. } => figure,
         }
     }

@@ -1,6 +1,7 @@
 //! What must be known before a value is believed: crosses in the figure, notes below it.
 
 use crate::error::distinct;
+use crate::gaps::NOT_FINITE;
 use crate::spec::is_same_value;
 use orrery_results::{Flags, Row};
 
@@ -36,6 +37,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::LATE_START, "Averaged over a part without arrivals too (late-start)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
+        (NOT_FINITE, "NaN or infinite in the table, a gap in the curve (not-finite)"),
         (WITHHELD, "No paper value, withheld from this project"),
     ];
     let note = |&(flag, words): &(&str, &str)| {

@@ -97,10 +97,36 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| glyph(c).1).sum::<f64>() * size
 }
 
+/// Whether the font has a letter.
+pub(crate) fn has(c: char) -> bool {
+    font().glyph(c).is_some()
+}
+
 /// A glyph's number and its advance in em; one that the font has not got has number 0 and is counted as a full em:
 /// the reader's own font may draw it.
 pub(crate) fn glyph(c: char) -> (u16, f64) {
     font().glyph(c).map_or((0, 1.0), |glyph| (glyph.id, glyph.advance / font().units_per_em))
+}
+
+/// The corners of the box that stands for a letter that the font has not, and of the box within it, in em above
+/// the baseline.
+pub(crate) const BOX: [[(f64, f64); 4]; 2] = [
+    [(0.1, 0.0), (0.9, 0.0), (0.9, CAPITALS), (0.1, CAPITALS)],
+    [(0.17, 0.07), (0.17, CAPITALS - 0.07), (0.83, CAPITALS - 0.07), (0.83, 0.07)],
+];
+
+/// The box as a glyph.
+fn boxed() -> &'static Glyph {
+    static BOXED: OnceLock<Glyph> = OnceLock::new();
+    BOXED.get_or_init(|| {
+        let unit = |x: f64| (x * font().units_per_em) as f32;
+        let side = |(i, (x, y)): (usize, &(f64, f64))| match i {
+            0 => Segment::Move([unit(*x), unit(*y)]),
+            _ => Segment::Line([unit(*x), unit(*y)]),
+        };
+        let outline = BOX.iter().flat_map(|corners| corners.iter().enumerate().map(side)).collect();
+        Glyph { character: '\u{fffd}', id: 0, advance: font().units_per_em, outline }
+    })
 }
 
 /// The pixels that a line of text covers, from its beginning on the baseline: (x, y, coverage).
@@ -108,7 +134,8 @@ pub(crate) fn outline(text: &str, size: f64, mut pixel: impl FnMut(f64, f64, f64
     let scale = (size / font().units_per_em) as f32;
     let mut x = 0.0;
     for c in text.chars() {
-        let drawn = font().glyph(c).and_then(|glyph| Some((glyph, glyph.bounds()?)));
+        let glyph_of = font().glyph(c).or_else(|| (!has(c)).then(boxed));
+        let drawn = glyph_of.and_then(|glyph| Some((glyph, glyph.bounds()?)));
         if let Some((glyph, (low, high))) = drawn {
             // Pixels count downwards, an outline upwards.
             // An empty pixel all around: an edge that rounding puts outside would turn the glyph inside out.
@@ -167,15 +194,18 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
         return text.to_string();
     }
     let chars: Vec<char> = text.chars().collect();
-    for kept in (1..chars.len()).rev() {
-        let (head, tail) = (kept.div_ceil(2), kept / 2);
-        let shorter: String =
-            chars[..head].iter().chain(&['…']).chain(&chars[chars.len() - tail..]).collect();
-        if width(&shorter, size) <= room {
-            return shorter;
-        }
+    // Widths of the beginnings, in em: sums of whole units, and so the same in any order.
+    let mut sums = vec![0.0];
+    for c in &chars {
+        sums.push(sums[sums.len() - 1] + glyph(*c).1);
     }
-    "…".into()
+    let fits = |kept: &usize| {
+        let ends = sums[kept.div_ceil(2)] + sums[chars.len()] - sums[chars.len() - kept / 2];
+        (ends + glyph('…').1) * size <= room
+    };
+    let Some(kept) = (1..chars.len()).rev().find(fits) else { return "…".into() };
+    let (head, tail) = (&chars[..kept.div_ceil(2)], &chars[chars.len() - kept / 2..]);
+    head.iter().chain(&['…']).chain(tail).collect()
 }
 
 /// The text in lines no wider than `room`, broken between words; a word that is too long by itself
@@ -241,6 +271,22 @@ mod tests {
         let lines = wrapped("one two three four five six seven", 12.0, 80.0);
         assert!(lines.len() > 2 && lines.iter().all(|l| width(l, 12.0) <= 80.0), "{lines:?}");
         assert_eq!(lines.join(" "), "one two three four five six seven");
+    }
+
+    #[test]
+    fn a_text_of_any_length_is_fitted_in_one_walk() {
+        // With a width for each shorter text, this test would not end.
+        let long = "clockwork[ahead_ms=5]".repeat(100_000);
+        let short = fitted(&long, 12.0, 120.0);
+        assert!(width(&short, 12.0) <= 120.0 && short.contains('…'), "{short}");
+        let longer = {
+            let (head, tail) = short.split_once('…').unwrap();
+            let kept = short.chars().count();
+            let (more_head, more_tail) = (kept.div_ceil(2), kept / 2);
+            assert_eq!((head.len(), tail.len()), ((kept - 1).div_ceil(2), (kept - 1) / 2));
+            format!("{}…{}", &long[..more_head], &long[long.len() - more_tail..])
+        };
+        assert!(width(&longer, 12.0) > 120.0, "{short} and {longer}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod curves;
 mod error;
 mod flags;
 mod font;
+mod gaps;
 mod groups;
 mod guess;
 mod heat;
@@ -142,6 +143,17 @@ impl Figure {
     /// The figure as a PNG file of twice its size.
     pub fn to_png(&self) -> Vec<u8> {
         raster::png(&self.scene, self.scale)
+    }
+
+    /// The letters of its labels that the bundled font has not, each once, in their order. SVG keeps them, for the
+    /// reader's own fonts; in PNG and PDF an empty box stands for each.
+    pub fn letters_not_in_font(&self) -> Vec<char> {
+        let texts = self.scene.items.iter().filter_map(|item| match item {
+            scene::Item::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        let missing = texts.flat_map(str::chars).filter(|c| !font::has(*c));
+        missing.collect::<std::collections::BTreeSet<char>>().into_iter().collect()
     }
 
     /// The figure as a PDF file of its size. Text stays text; the font is embedded.

@@ -110,27 +110,48 @@ impl Page {
             Anchor::Middle => width / 2.0,
             Anchor::End => width,
         };
+        // Letters of the font are text; for one that it has not stands a box.
+        let mut along = -before;
+        let letters: Vec<char> = text.text.chars().collect();
+        for run in letters.chunk_by(|a, b| font::has(*a) && font::has(*b)) {
+            match run {
+                [c] if !font::has(*c) => self.boxed(text, along),
+                _ => self.letters(text, run, along),
+            }
+            along += run.iter().map(|c| font::glyph(*c).1).sum::<f64>() * text.size;
+        }
+    }
+
+    /// Letters of the font, from a place along the baseline.
+    fn letters(&mut self, text: &Text, letters: &[char], along: f64) {
         let mut codes = String::new();
-        for c in text.text.chars() {
+        for &c in letters {
             let (glyph, advance) = font::glyph(c);
             self.glyphs.entry(glyph).or_insert((c, advance));
             let _ = write!(codes, "{glyph:04X}");
         }
         let size = short(text.size);
         let down = short(-text.size);
+        let (x, y) = text.place(along, 0.0);
+        let (x, y) = (short(x), short(y));
         // Letters stand upright although y grows downwards.
         let matrix = match text.rotated {
-            false => {
-                let (x, y) = (short(text.at.0 - before), short(text.at.1));
-                format!("{size} 0 0 {down} {x} {y}")
-            }
-            true => {
-                let (x, y) = (short(text.at.0), short(text.at.1 + before));
-                format!("0 {down} {down} 0 {x} {y}")
-            }
+            false => format!("{size} 0 0 {down} {x} {y}"),
+            true => format!("0 {down} {down} 0 {x} {y}"),
         };
         let _ =
             writeln!(self.out, "BT {} rg /F 1 Tf {matrix} Tm <{codes}> Tj ET", color(text.color));
+    }
+
+    /// The box of a letter that the font has not.
+    fn boxed(&mut self, text: &Text, along: f64) {
+        let _ = writeln!(self.out, "{} rg", color(text.color));
+        for corners in font::BOX {
+            let at = |(x, y): (f64, f64)| text.place(along + x * text.size, y * text.size);
+            self.path(&corners.map(at));
+            self.out.push_str("h\n");
+        }
+        self.out.push_str("f\n");
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::choice::RowFilter;
 use crate::error::PlotError;
+use crate::gaps::with_gaps;
 use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, flags, heat, sensitivity};
 use orrery_results::{Row, metric};
@@ -22,7 +23,8 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
     if picture.kind == PictureKind::Sensitivity {
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }
-    let chosen = choice.rows(FIGURE, rows, metric)?;
+    let rows = with_gaps(rows);
+    let chosen = choice.rows(FIGURE, &rows, metric)?;
     let marked: Vec<Row> =
         chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
     let chosen: Vec<&Row> = marked.iter().collect();

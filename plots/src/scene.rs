@@ -72,6 +72,16 @@ pub(crate) struct Text {
     pub color: Color,
 }
 
+impl Text {
+    /// A place along its baseline from its anchor, and above it.
+    pub(crate) fn place(&self, along: f64, above: f64) -> Point {
+        match self.rotated {
+            false => (self.at.0 + along, self.at.1 - above),
+            true => (self.at.0 - above, self.at.1 - along),
+        }
+    }
+}
+
 /// A shape.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {

@@ -3,6 +3,7 @@
 use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
+use crate::gaps::with_gaps;
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Mark, Panel};
@@ -42,7 +43,14 @@ pub(crate) fn titled(
     choice: &RowFilter,
     (title, source): (&str, &str),
 ) -> Result<Figure, PlotError> {
-    let rows = chosen(rows, metric, choice)?;
+    let rows = with_gaps(rows);
+    let all = chosen(&rows, metric, choice)?;
+    let rows: Vec<&Row> = all.iter().filter(|r| r.value.is_some()).copied().collect();
+    if rows.is_empty() {
+        let reasons: Vec<&str> = all.iter().map(|r| r.reason.as_str()).collect();
+        let remedy = "there is nothing to draw: see the column `reason`";
+        return Err(PlotError::missing(FIGURE, format!("a value of `{metric}`"), &reasons, remedy));
+    }
     let lines = distinct(rows.iter().map(|r| changed(r)));
     let (base, varied) = (lines[0], &lines[1..]);
     let columns = distinct(rows.iter().map(|r| column(r)));
@@ -94,7 +102,7 @@ pub(crate) fn titled(
         share_x: false,
         share_y: true,
         legend: Legend::Flow(vec![(format!("nothing changed ({base})"), Key::Line(BASE))]),
-        notes: flags::notes(&rows),
+        notes: flags::notes(&all),
     };
     Ok(sheet.figure())
 }
@@ -127,8 +135,7 @@ fn chosen<'a>(
         let remedy = "choose a metric that the table has (`--metric`)";
         return Err(PlotError::missing(FIGURE, format!("metric `{metric}`"), &metrics, remedy));
     }
-    let fits = |r: &&&Row| r.axis(AXIS).is_some() && r.finite().is_some();
-    let of_axis: Vec<&Row> = of_metric.iter().filter(fits).copied().collect();
+    let of_axis: Vec<&Row> = of_metric.iter().filter(|r| r.axis(AXIS).is_some()).copied().collect();
     if of_axis.is_empty() {
         let remedy = "give the table of `orrery reproduce orloj-table-3-sensitivity`";
         return Err(PlotError::missing(FIGURE, format!("axis `{AXIS}`"), &axes, remedy));

@@ -47,7 +47,7 @@ pub fn time_series(
     choice: &RowFilter,
     view: &SeriesView,
 ) -> Result<Figure, PlotError> {
-    let rows = chosen(rows, choice)?;
+    let (rows, not_finite) = chosen(rows, choice)?;
     let width = view.bin_ns.or_else(|| bins::few(&rows));
     let wider = width.map(|width| bins::wider(&rows, width)).transpose()?;
     let rows: Vec<&SeriesRow> = wider.as_ref().map_or(rows, |wider| wider.iter().collect());
@@ -105,7 +105,7 @@ pub fn time_series(
         share_x: true,
         share_y: false,
         legend: legend(&names, &looks, offered_once, quantities.contains(&metric::OFFERED)),
-        notes: left_out_in_words(&left_out),
+        notes: left_out_in_words(&left_out).into_iter().chain(not_finite).collect(),
     };
     Ok(sheet.figure())
 }
@@ -169,7 +169,11 @@ fn left_out_in_words(quantities: &[&str]) -> Vec<String> {
 /// The dashes of what was offered, where it differs between policies.
 const OFFERED_EACH: &[f64] = &[1.2, 2.0];
 
-fn chosen<'a>(rows: &'a [SeriesRow], choice: &RowFilter) -> Result<Vec<&'a SeriesRow>, PlotError> {
+/// The chosen rows that have a number, and a note on the others.
+fn chosen<'a>(
+    rows: &'a [SeriesRow],
+    choice: &RowFilter,
+) -> Result<(Vec<&'a SeriesRow>, Option<String>), PlotError> {
     let found: Vec<&str> = rows.iter().map(|r| r.policy.as_str()).collect();
     for wanted in &choice.systems {
         if !found.iter().any(|p| p == wanted || base_name(p) == wanted) {
@@ -181,8 +185,11 @@ fn chosen<'a>(rows: &'a [SeriesRow], choice: &RowFilter) -> Result<Vec<&'a Serie
         let named = |w: &String| *w == r.policy || w == base_name(&r.policy);
         choice.systems.is_empty() || choice.systems.iter().any(named)
     };
-    let is_bin = |r: &&SeriesRow| r.value.is_finite() && r.to_ns > r.from_ns;
-    let kept: Vec<&SeriesRow> = rows.iter().filter(wanted).filter(is_bin).collect();
+    let (kept, without): (Vec<&SeriesRow>, Vec<&SeriesRow>) = rows
+        .iter()
+        .filter(wanted)
+        .filter(|r| r.to_ns > r.from_ns)
+        .partition(|r| r.value.is_finite());
     if kept.is_empty() {
         let found = if rows.is_empty() { "an empty table" } else { "bins without length or value" };
         return Err(PlotError::missing(
@@ -192,7 +199,8 @@ fn chosen<'a>(rows: &'a [SeriesRow], choice: &RowFilter) -> Result<Vec<&'a Serie
             "give a table with a time series",
         ));
     }
-    Ok(kept)
+    let note = format!("{} bins are NaN or infinite in the table: gaps.", without.len());
+    Ok((kept, (!without.is_empty()).then_some(note)))
 }
 
 /// One policy's values of one quantity.

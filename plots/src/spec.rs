@@ -140,7 +140,8 @@ pub fn is_same_value(a: &Row, b: &Row) -> bool {
     a.metric == b.metric && place(a) == place(b)
 }
 
-/// Rows that are ready to be drawn.
+/// Rows that are ready to be drawn; none of a picture's parts for rows that are drawn as they are.
+#[derive(Default)]
 pub(crate) struct Prepared {
     /// With a number at the axis `x`.
     pub rows: Vec<Row>,
@@ -154,13 +155,6 @@ pub(crate) struct Prepared {
     pub over: String,
     /// What is asked of the values.
     pub asked: Vec<AskedRange>,
-}
-
-impl Prepared {
-    /// For rows that are drawn as they are.
-    pub(crate) fn none() -> Prepared {
-        let (rows, lines, categories) = (Vec::new(), Vec::new(), Vec::new());
-        let (x, over, asked) = (String::new(), String::new(), Vec::new());
-        Prepared { rows, x, categories, lines, over, asked }
-    }
+    /// Rows without a value and so without a place, for the notes.
+    pub without_place: Vec<Row>,
 }

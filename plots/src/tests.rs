@@ -1,6 +1,8 @@
 //! What every figure promises: the same bytes, no label cut off or covered, no file read.
 
 mod errors;
+mod gaps;
+mod letters;
 mod samples;
 
 use crate::*;
@@ -9,24 +11,28 @@ use sha2::{Digest, Sha256};
 
 /// Every kind of figure.
 fn figures() -> Vec<(&'static str, Figure)> {
+    figures_of(&samples::Tables::default())
+}
+
+/// Every kind of figure, of these tables.
+fn figures_of(t: &samples::Tables) -> Vec<(&'static str, Figure)> {
     let all = RowFilter::default();
-    let distributions = samples::distributions();
     let window = Window { from_ns: 10_000_000, to_ns: Some(90_000_000) };
     let drawn = [
-        ("finish rate, one panel", finish_rate_by_slo(&samples::finish_rates(1), &all)),
-        ("finish rate, seven panels", finish_rate_by_slo(&samples::finish_rates(7), &all)),
-        ("sweep", metric_by_axis(&samples::sweep(), "rate_per_s", "latency_p99_ns", &all)),
-        ("histogram", execution_time_histogram(&distributions, &all)),
-        ("latency", latency_cdf(&distributions, "latency_ns", &all)),
-        ("latency, dropped", latency_cdf(&samples::drops_most(), "latency_ns", &all)),
-        ("batch size", batch_size_cdf(&distributions, &all)),
-        ("time series", time_series(&samples::series(), &all, &SeriesView::default())),
-        ("timeline", device_timeline(&samples::batches(), window)),
-        ("sensitivity", sensitivity(&samples::variations(), "mean_abs_error", &all)),
-        ("bars", picture(&samples::grid(), &bars(), &all)),
-        ("heat map", picture(&samples::grid(), &heat_map(), &all)),
-        ("shares", picture(&samples::quantiles(), &shares(), &all)),
-        ("winners", winners("Who leads where", "60 scenarios", &samples::leads())),
+        ("finish rate, one panel", finish_rate_by_slo(&t.finish_rates_1, &all)),
+        ("finish rate, seven panels", finish_rate_by_slo(&t.finish_rates_7, &all)),
+        ("sweep", metric_by_axis(&t.sweep, "rate_per_s", "latency_p99_ns", &all)),
+        ("histogram", execution_time_histogram(&t.distributions, &all)),
+        ("latency", latency_cdf(&t.distributions, "latency_ns", &all)),
+        ("latency, dropped", latency_cdf(&t.drops_most, "latency_ns", &all)),
+        ("batch size", batch_size_cdf(&t.distributions, &all)),
+        ("time series", time_series(&t.series, &all, &SeriesView::default())),
+        ("timeline", device_timeline(&t.batches, window)),
+        ("sensitivity", sensitivity(&t.variations, "mean_abs_error", &all)),
+        ("bars", picture(&t.grid, &t.titled(bars()), &all)),
+        ("heat map", picture(&t.grid, &t.titled(heat_map()), &all)),
+        ("shares", picture(&t.quantiles, &t.titled(shares()), &all)),
+        ("winners", winners("Who leads where", "60 scenarios", &t.leads)),
     ];
     drawn.into_iter().map(|(name, f)| (name, f.unwrap_or_else(|e| panic!("{name}: {e}")))).collect()
 }
@@ -35,7 +41,6 @@ fn figures() -> Vec<(&'static str, Figure)> {
 fn named(kind: PictureKind, metrics: &[&str]) -> Picture {
     Picture {
         kind,
-        title: "Goodput of two schedulers".into(),
         source: "An example, Fig. 1".into(),
         metrics: metrics.iter().map(ToString::to_string).collect(),
         ..Picture::default()

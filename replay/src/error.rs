@@ -3,6 +3,7 @@
 use orrery_plots::PlotError;
 use orrery_scenario::SpecError;
 use orrery_scenario::kind::{self, Kind};
+use orrery_scenario::scenario::texts;
 use orrery_sim::log::LogError;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -85,6 +86,7 @@ pub fn read_text(file: &Path) -> Result<String, Error> {
 /// When it cannot be read, is of another kind, or a key is unknown, missing or of another type.
 pub fn read_toml<T: DeserializeOwned>(file: &Path, wanted: Kind) -> Result<T, Error> {
     let text = read_text(file)?;
+    texts::check(&file.display().to_string(), &text)?;
     toml::from_str(&text).map_err(|e| {
         let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
         let key = line.map_or("file".to_string(), |l| format!("line {l}"));

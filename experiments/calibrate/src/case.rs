@@ -9,6 +9,8 @@ use orrery_traces::Input;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
+/// What a row is of that names no model of several.
+pub const ALL: &str = "all";
 /// Fewer recorded arrivals make no halves.
 const HALVES: usize = 40;
 
@@ -46,6 +48,8 @@ impl Measurements {
 pub struct Case {
     /// Its load in words.
     pub name: String,
+    /// The model that was measured; of a scenario with several, `all` where the file names none.
+    pub model: String,
     /// What was measured.
     pub theirs: Values,
     /// Whether assumptions are fitted on it.
@@ -135,9 +139,20 @@ pub fn cases(
             Some((from, to)) => format!("recorded arrivals {} to {to}", from + 1),
             None => part.point.load.to_string(),
         };
-        Ok(Case { name, theirs: theirs(&part.point), is_fitted, scenario })
+        let model = model_of(&scenario, &part.point);
+        Ok(Case { name, model, theirs: theirs(&part.point), is_fitted, scenario })
     };
     parts.iter().enumerate().map(of).collect()
+}
+
+/// The model of a row: the one that it names, or the only one.
+fn model_of(scenario: &Scenario, point: &Point) -> String {
+    let names = scenario.model_names();
+    match (&point.model, &names[..]) {
+        (_, [one]) => one.clone(),
+        (Some(named), _) => named.clone(),
+        (None, _) => ALL.to_string(),
+    }
 }
 
 /// A measured row, and which of its recorded arrivals it is about.

@@ -1,6 +1,7 @@
 //! The answer as a document: ours beside theirs, each assumption alone, what is recommended.
 
 use crate::Calibration;
+use crate::case::{ALL, Case};
 use crate::errors::{Errors, Part as Rows, error};
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
@@ -44,11 +45,12 @@ pub fn document(c: &Calibration) -> Page {
     page.subtitle = format!("against {}", c.measured);
     verdict(c, &mut page);
     page.ask("policy", c.policy.text());
+    page.ask("models", models(c));
     let each = "requests in a run at a rate or with clients";
     page.ask("runs", format!("{} {each}; seed {}", c.asked.requests, c.asked.seed));
     let rows = |fitted: bool| {
         let own = c.cases.iter().filter(|case| case.is_fitted == fitted);
-        own.map(|case| case.name.clone()).collect::<Vec<_>>().join(", ")
+        own.map(|case| named(c, case)).collect::<Vec<_>>().join(", ")
     };
     page.ask("fitted on", rows(true));
     page.ask("judged on", rows(false));
@@ -59,52 +61,81 @@ pub fn document(c: &Calibration) -> Page {
     page
 }
 
+/// The models whose load was measured.
+fn models(c: &Calibration) -> String {
+    let all = c.scenario.model_names().join(", ");
+    if c.cases.iter().any(|case| case.model == ALL) {
+        return format!("{all}: the measurement names none, each row is of all");
+    }
+    let named = c.cases.iter().map(|case| case.model.as_str());
+    let mut seen: Vec<&str> = Vec::new();
+    named.for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name)
+        }
+    });
+    seen.join(", ")
+}
+
+/// A row's load, with its model where there are several.
+fn named(c: &Calibration, case: &Case) -> String {
+    match c.cases.iter().all(|other| other.model == case.model) {
+        true => case.name.clone(),
+        false => format!("{} of {}", case.name, case.model),
+    }
+}
+
 fn where_is(c: &Calibration, errors: &Errors) -> String {
     let (largest, case, what) = errors.largest;
     let words = WHAT.iter().find(|w| w.0 == what).map_or("", |w| w.1);
-    format!("largest {} ({words} at {})", signed(largest, what), c.cases[case].name)
+    format!("largest {} ({words} at {})", signed(largest, what), named(c, &c.cases[case]))
 }
 
-/// `3.1 % off in the middle (...), 8.0 % in the tail`.
+/// `3.1 % in rate, mean and median (...), 8.0 % in p90 and p99`.
 fn off(c: &Calibration, ours: &[Values], rows: Rows) -> String {
     let [middle, tail] = [MIDDLE, TAIL].map(|of| error(&c.cases, ours, rows, of));
     let (m, t) = (percent(middle.mean), percent(tail.mean));
-    format!("{m} off in the middle ({}), {t} in the tail", where_is(c, &middle))
+    format!("{m} in rate, mean and median ({}), {t} in p90 and p99", where_is(c, &middle))
 }
 
+/// First the error that says how good the scenario is at another load: on rows that nothing was fitted on.
 fn verdict(c: &Calibration, page: &mut Page) {
-    let mean = |ours: &[Values], rows| error(&c.cases, ours, rows, MIDDLE).mean;
-    let before = mean(&c.ours, Rows::All);
-    page.say(tone(before), format!("As it is, ours is {}.", off(c, &c.ours, Rows::All)));
+    let mean = |ours: &[Values], rows, of| error(&c.cases, ours, rows, of).mean;
+    let as_it_is = format!("On all rows, the scenario as it is: {}.", off(c, &c.ours, Rows::All));
+    let before = tone(mean(&c.ours, Rows::All, MIDDLE));
     let best = c.best.and_then(|i| Some((&c.tried[i], c.tried[i].fitted.as_ref().ok()?)));
     let Some((tried, fitted)) = best else {
+        page.say(before, as_it_is);
         page.say(Tone::Plain, "No single assumption explains a tenth of that.");
         return;
     };
-    let after = mean(&fitted.ours, Rows::All);
+    if c.cases.iter().all(|case| case.is_fitted) {
+        let words = "There is no row that it was not fitted on: measure at another load.";
+        page.say(Tone::Mixed, words);
+    } else {
+        let held = |ours, of| mean(ours, Rows::HeldOut, of);
+        let [own, then] = [&c.ours, &fitted.ours].map(|ours| held(ours, MIDDLE));
+        let words = format!(
+            "{} mean error in rate, mean and median on the rows that it was not fitted on, with {}; {} as it is. In \
+             p90 and p99: {}; {} as it is.",
+            percent(then),
+            tried.words(),
+            percent(own),
+            percent(held(&fitted.ours, TAIL)),
+            percent(held(&c.ours, TAIL)),
+        );
+        page.say(if then <= own { tone(then) } else { Tone::Bad }, words);
+    }
+    page.say(before, as_it_is);
     page.say(
-        tone(after),
+        tone(mean(&fitted.ours, Rows::All, MIDDLE)),
         format!(
-            "One assumption explains most of it: {} ({}). With it, ours is {}.",
+            "On all rows, with the one assumption that explains most, {} ({}): {}.",
             tried.words(),
             interval(tried),
             off(c, &fitted.ours, Rows::All)
         ),
     );
-    if c.cases.iter().all(|case| case.is_fitted) {
-        page.say(
-            Tone::Mixed,
-            "There is no row that it was not fitted on: measure at another load.",
-        );
-        return;
-    }
-    let [own, then] = [&c.ours, &fitted.ours].map(|ours| mean(ours, Rows::HeldOut));
-    let words = format!(
-        "On the rows that it was not fitted on, in the middle: {} off as it is, {} with it.",
-        percent(own),
-        percent(then)
-    );
-    page.say(if then <= own { tone(then) } else { Tone::Bad }, words);
 }
 
 /// `1.9 to 2.3`.
@@ -118,7 +149,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
     let best = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
     let mut table = Table::new(
         caption,
-        &["load", "", "theirs", "as it is", "error", "recommended", "its error"],
+        &["model", "load", "", "theirs", "as it is", "error", "fitted", "its error"],
     );
     for (i, case) in c.cases.iter().enumerate() {
         for (what, words, ..) in WHAT {
@@ -134,8 +165,9 @@ fn beside(c: &Calibration, caption: &str) -> Table {
             };
             let [ours, off] = pair(c.ours.get(i));
             let [new, new_off] = pair(best.and_then(|f| f.ours.get(i)));
-            let load = if case.is_fitted { &case.name } else { &format!("{} *", case.name) };
+            let load = if case.is_fitted { &case.name } else { &format!("{}*", case.name) };
             table.rows.push(vec![
+                Field::text(&case.model),
                 Field::text(load),
                 Field::text(words),
                 field(theirs, what),
@@ -157,9 +189,9 @@ fn field(value: f64, what: What) -> Field {
 }
 
 fn assumptions(c: &Calibration) -> Vec<Part> {
-    let caption =
-        "mean errors of the middle (rate, mean, median, batch, drops) and of the tail (p90, p99)";
-    let head = ["assumption", "value", "interval", "middle", "not fitted", "tail", "not fitted "];
+    let caption = "mean errors in rate, mean, median, batch and drops (median) and in p90 and p99; held out: of the rows that the \
+         value was not fitted on";
+    let head = ["assumption", "value", "interval", "median", "held out", "p90, p99", "held out "];
     let mut table = Table::new(caption, &head);
     let held = c.cases.iter().any(|case| !case.is_fitted);
     let errors = |ours: &[Values]| {
@@ -187,8 +219,8 @@ fn assumptions(c: &Calibration) -> Vec<Part> {
             Err(why) => notes.push(format!("{} (`{}`): {why}", t.name, t.key)),
         }
     }
-    let words = "interval: values that fit within 1 %, and those that each fitted row less would give; `not fitted`: the same \
-                 error on the rows that the value was not fitted on";
+    let words =
+        "interval: values that fit within 1 %, and those that each fitted row less would give";
     notes.insert(0, words.to_string());
     table.part().into_iter().chain([Part::List(notes)]).collect()
 }

@@ -22,7 +22,10 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
             let part = if case.is_fitted { "fitted" } else { "held out" };
             let base = Row {
                 experiment: c.scenario.name.clone(),
-                axes: format!("load={};rows={part};assumption={words}{value}", case.name),
+                axes: format!(
+                    "model={};load={};rows={part};assumption={words}{value}",
+                    case.model, case.name
+                ),
                 system: c.policy.system().to_string(),
                 policy: c.policy.text().to_string(),
                 scope: "all".to_string(),

@@ -178,12 +178,21 @@ fn the_document_has_ours_theirs_and_every_assumption() {
     let page = c.document();
     let text = page.to_text();
     for says in
-        ["reply delay", "overhead per batch", "sharing of a device", "32 clients *", "p99, ms"]
+        ["reply delay", "overhead per batch", "sharing of a device", "32 clients*", "p99, ms"]
     {
         assert!(text.contains(says), "{says}: {text}");
     }
-    assert!(page.to_markdown().contains("| reply delay |"));
-    assert!(page.to_html().contains("delays.reply_ms = 2."));
+    // First what tells how good it is elsewhere, and the model in each row, in every form.
+    let (markdown, html) = (page.to_markdown(), page.to_html());
+    for form in [&text, &markdown, &html] {
+        let at = |words: &str| form.find(words).unwrap_or_else(|| panic!("{words}: {form}"));
+        assert!(at("mean error in rate") < at("On all rows"), "{form}");
+        let model = &c.scenario.model_names()[0];
+        assert!(form.matches(model.as_str()).count() >= 5 * c.cases.len(), "{model}: {form}");
+    }
+    assert!(page.verdict[0].text.contains("on the rows that it was not fitted on"));
+    assert!(markdown.contains("| reply delay |"));
+    assert!(html.contains("delays.reply_ms = 2."));
     let rows = c.rows().unwrap();
     assert!(rows.iter().all(|r| orrery_results::is_metric(&r.metric)), "{rows:?}");
     assert!(rows.iter().any(|r| r.paper.is_some() && r.axes.contains("rows=held out")));
@@ -209,4 +218,25 @@ fn what_clients_do_stays_the_scenario_s() {
         };
         assert_eq!(theirs, same);
     }
+}
+
+/// Two models at one load are two rows of the answer; they were told apart by nothing.
+#[test]
+fn rows_of_several_models_are_told_apart() {
+    let two = SCENARIO.replacen(
+        "[[app]]",
+        "[[model]]\nname = \"other\"\nslo_ms = 500.0\nlatency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }\n\
+         [[app]]\nname = \"second\"\nmodel = \"other\"\n[[app]]",
+        1,
+    );
+    let scenario = Scenario::from_text("s.toml", &two).unwrap();
+    let first = scenario.model_names()[0].clone();
+    let text = format!("model,clients,rate_per_s,p50_ms\n{first},1,90.0,8.0\nother,1,100.0,6.0\n");
+    let c =
+        calibrate(&scenario, &measured("m.csv", &text, Path::new("m.csv")), asked(300)).unwrap();
+    let rows = c.rows().unwrap();
+    let keys: std::collections::BTreeSet<_> = rows.iter().map(|r| r.key()).collect();
+    assert_eq!(keys.len(), rows.len());
+    assert!(rows.iter().any(|r| r.axis("model") == Some("other")));
+    assert!(c.document().to_text().contains(&format!("1 client of {first}")));
 }

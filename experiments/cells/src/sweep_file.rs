@@ -10,7 +10,7 @@ use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::scenario::place::{Source, line_of, parse_error};
+use orrery_scenario::scenario::place::{self, Source, line_of};
 use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,8 +104,8 @@ impl SweepFile {
     pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
         let name = path.display().to_string();
         let text = read_text(path)?;
-        let mut file: SweepFile = toml::from_str(&text)
-            .map_err(|e| kind::instead(kind::SWEEP, &name, &text, parse_error(&name, &text, &e)))?;
+        let mut file: SweepFile =
+            place::read(&name, &text).map_err(|e| kind::instead(kind::SWEEP, &name, &text, e))?;
         file.path = path.to_path_buf();
         file.text = text;
         if file.name.is_empty() {

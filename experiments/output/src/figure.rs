@@ -1,6 +1,7 @@
 //! Figures leave as SVG, PNG or PDF, as the file's name ends.
 
 use super::page::WITHOUT_EFFECT;
+use super::voice::say;
 use super::whole_file::write_atomically;
 use orrery_plots::{Figure, Layout, PlotError, RowFilter};
 use orrery_results::{Row, metric};
@@ -16,12 +17,36 @@ pub fn check_name(path: &Path) -> Result<(), SpecError> {
     Form::of(path).map(drop)
 }
 
-/// Writes a figure as SVG, PNG or PDF, as the file's name ends.
+/// Writes a figure as SVG, PNG or PDF, as the file's name ends. Letters that a PNG or PDF cannot show are named on
+/// stderr.
 ///
 /// # Errors
 /// When it ends otherwise, or the folder cannot be written.
 pub fn save(figure: &Figure, path: &Path) -> Result<(), SpecError> {
-    write_atomically(path, &bytes(figure, path)?)
+    write_atomically(path, &bytes(figure, path)?)?;
+    let missing = figure.letters_not_in_font();
+    if !missing.is_empty() && !matches!(Form::of(path)?, Form::Svg) {
+        say(&not_drawn(&missing, path));
+    }
+    Ok(())
+}
+
+/// The most letters that a warning names.
+const LETTERS_MAX: usize = 40;
+
+/// The warning about letters that the bundled font has not.
+fn not_drawn(letters: &[char], path: &Path) -> String {
+    let name = |c: &char| format!("{c} (U+{:04X})", u32::from(*c));
+    let named: Vec<String> = letters.iter().take(LETTERS_MAX).map(name).collect();
+    let more = match letters.len().saturating_sub(LETTERS_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "warning: {}: the bundled font lacks {}{more}: an empty box stands for each; an .svg file keeps the letters",
+        path.display(),
+        named.join(", ")
+    )
 }
 
 /// A figure as SVG, PNG or PDF, as the file's name ends.

@@ -38,19 +38,22 @@ fn fold(line: &str, width: usize) -> String {
 }
 
 /// Lines of at most `width` columns, broken behind one of `ends`; all but the first begin with `hang` spaces. A
-/// word that is longer has a line of its own.
+/// word that is longer has a line of its own. The work grows with the length of the text, not with its square: a
+/// line of a table may have as many spaces as a name has letters.
 pub fn wrapped(text: &str, ends: &[char], width: usize, hang: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut line = String::new();
+    let (mut line, mut columns, mut is_blank) = (String::new(), 0, true);
     // A number stays with its percent sign.
     let text = text.replace(" %", "\u{a0}%");
     for word in text.split_inclusive(ends) {
-        let columns = line.chars().count() + word.trim_end().chars().count();
-        if columns > width && !line.trim().is_empty() {
+        let bare = word.trim_end().chars().count();
+        if columns + bare > width && !is_blank {
             lines.push(line.trim_end().to_string());
-            line = " ".repeat(hang);
+            (line, columns, is_blank) = (" ".repeat(hang), hang, true);
         }
         line.push_str(word);
+        columns += word.chars().count();
+        is_blank &= word.trim().is_empty();
     }
     lines.push(line.trim_end().to_string());
     lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
@@ -76,6 +79,18 @@ mod tests {
         assert_eq!(folded, "short\n  - one two\n    three four\n");
         assert_eq!(fold("it is a 94 % busy", 10), "it is a\n  94 %\n  busy");
         assert_eq!(fold("a word-that-cannot-be-broken", 10), "a\n  word-that-cannot-be-broken");
+    }
+
+    #[test]
+    fn a_long_text_is_folded_in_one_walk() {
+        // With work that grows with the square, this test would not end: 4 million spaces, then as many words.
+        const MANY: usize = 4_000_000;
+        let spaces = format!("{}end", " ".repeat(MANY));
+        assert_eq!(wrapped(&spaces, &[' '], 40, 2), [spaces.trim_end().to_string()]);
+        let words = "a ".repeat(MANY);
+        let lines = wrapped(&words, &[' '], MANY, 2);
+        assert_eq!(lines.iter().map(|l| l.trim_start().len() + 1).sum::<usize>(), 2 * MANY);
+        assert!(lines.iter().all(|line| line.len() <= MANY));
     }
 
     #[test]

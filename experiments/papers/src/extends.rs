@@ -4,6 +4,7 @@
 use super::shipped;
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::place::{Source, parse_error};
+use orrery_scenario::scenario::texts;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,6 +24,7 @@ pub fn keys<'a>(
     text: &'a str,
     depth: u32,
 ) -> Result<(Spanned<DeTable<'a>>, Source), SpecError> {
+    texts::check(&source.path, text)?;
     let parsed = DeTable::parse(text).map_err(|e| parse_error(&source.path, text, &e))?;
     let (span, mut own) = (parsed.span(), parsed.into_inner());
     let Some(extends) = own.remove("extends") else {

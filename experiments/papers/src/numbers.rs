@@ -5,6 +5,7 @@ use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 
 /// `[[paper]]`: a number that the paper prints.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -63,6 +64,22 @@ impl Number {
         self.value.is_nan()
     }
 
+    /// Whether a row may exist that both are of: no preset, axis or part of a cell tells them apart.
+    fn may_be_beside_what(&self, other: &Number) -> bool {
+        let presets = [self, other].map(|n| n.system.split_once('/').map(|s| s.1));
+        let same = |name: &str, value: &str| {
+            let there = pairs(&other.at).find(|(n, _)| *n == name);
+            match there {
+                Some((_, v)) => v == "*" || value == "*" || v == value,
+                None => !WITHIN.contains(&name),
+            }
+        };
+        let parts = |n: &Number| WITHIN.map(|w| pairs(&n.at).any(|(name, _)| name == w));
+        matches!(presets, [None, _] | [_, None]) | (presets[0] == presets[1])
+            && parts(self) == parts(other)
+            && pairs(&self.at).all(|(name, value)| same(name, value))
+    }
+
     /// Whether it is of a row's value.
     fn is_beside(&self, row: &Row) -> bool {
         self.metric == row.metric
@@ -108,7 +125,8 @@ impl NumbersFile {
         let head = reader.headers().map_err(|e| parse(e.to_string()))?.clone();
         let column = |name: &str| {
             head.iter().position(|h| h == name).ok_or_else(|| {
-                parse(format!("no column `{name}`; the header is `{}`", head.as_slice()))
+                let found = head.iter().collect::<Vec<_>>().join(",");
+                parse(format!("no column `{name}`; the header is `{found}`"))
             })
         };
         let (system, value) = (column("system")?, column("value")?);
@@ -201,6 +219,25 @@ pub fn is_named_part(row: &Row, at: &str) -> bool {
     WITHIN.iter().all(|within| names(within) || row.axis(within).is_none())
 }
 
+/// Two different numbers for one value, by their places in the list: which of them stands beside a row would depend on
+/// their order alone.
+pub fn contradiction(numbers: &[Number]) -> Option<(usize, usize)> {
+    let mut of_value: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (i, n) in numbers.iter().enumerate() {
+        let system = n.system.split('/').next().unwrap_or_default();
+        let others = of_value.entry((&n.metric, system)).or_default();
+        let differs = |k: &&usize| {
+            let other = &numbers[**k];
+            other.value != n.value && other.may_be_beside_what(n)
+        };
+        if let Some(k) = others.iter().find(differs) {
+            return Some((*k, i));
+        }
+        others.push(i);
+    }
+    None
+}
+
 /// Puts the paper's numbers beside the rows.
 pub fn beside(rows: &mut [Row], numbers: &[Number]) {
     for row in rows {
@@ -233,6 +270,33 @@ mod tests {
     }
 
     #[test]
+    fn two_numbers_for_one_value_contradict_each_other() {
+        let number = |at: &str, system: &str, value: f64| Number {
+            at: at.into(),
+            system: system.into(),
+            metric: "finish_rate".into(),
+            value,
+            source: String::new(),
+        };
+        let first = number("case=a;slo=2", "orloj", 0.5);
+        for (at, system, value, contradicts) in [
+            ("case=a;slo=2", "orloj", 0.6, true),
+            ("slo=2;case=a", "orloj", 0.6, true),
+            ("slo=2", "orloj", 0.6, true),
+            ("case=*", "orloj/paper", 0.6, true),
+            ("case=a;slo=2", "orloj", 0.5, false),
+            ("case=a;slo=3", "orloj", 0.6, false),
+            ("case=a;slo=2", "nexus", 0.6, false),
+            ("case=a;slo=2;evaluation=1", "orloj", 0.6, false),
+        ] {
+            let found = contradiction(&[first.clone(), number(at, system, value)]);
+            assert_eq!(found, contradicts.then_some((0, 1)), "{at} {system} {value}");
+        }
+        let presets = [number("", "orloj/paper", 0.5), number("", "orloj/released", 0.6)];
+        assert_eq!(contradiction(&presets), None);
+    }
+
+    #[test]
     fn numbers_are_read_from_columns() {
         let file = |only: &str| NumbersFile {
             file: "f.csv".into(),
@@ -246,7 +310,7 @@ mod tests {
         let read = file("").read(text, "measured").unwrap();
         assert_eq!((read[0].metric.as_str(), read[0].at.as_str()), ("ttft_mean_ns", "run=a"));
         for (text, says) in [
-            ("case,value\na,1\n", "no column `system`"),
+            ("case,value\na,1\n", "no column `system`; the header is `case,value`"),
             ("system,value\na,x\n", "line 2"),
             ("system,value\na,NaN\n", "not `withheld`"),
             ("system,value\na,1,2\n", "record"),

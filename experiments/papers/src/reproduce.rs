@@ -109,6 +109,28 @@ pub fn check_option(e: &Experiment, option: CliOption, value: &str) -> Result<()
     }
 }
 
+/// Passes when the paper has one number for each value, in the file's `[[paper]]` and its `paper_csv` together.
+fn agree(e: &Experiment) -> Result<(), SpecError> {
+    let Some((i, k)) = numbers::contradiction(&e.paper) else { return Ok(()) };
+    let [a, b] = [i, k].map(|n| &e.paper[n]);
+    let cell = |n: &numbers::Number| match n.at.is_empty() {
+        true => n.system.clone(),
+        false => format!("{} at `{}`", n.system, n.at),
+    };
+    let found =
+        format!("{} of {} and {} of {}, for {}", a.value, cell(a), b.value, cell(b), a.metric);
+    let allowed = "one number for each cell and metric, in `[[paper]]` and `paper_csv` together";
+    // Those of `[[paper]]` come first, without those that are withheld.
+    let given = e.resolved.get("paper").and_then(toml::Value::as_array).into_iter().flatten();
+    let is_number = |(_, n): &(usize, &toml::Value)| {
+        n.get("value").and_then(toml::Value::as_str) != Some(numbers::WITHHELD)
+    };
+    let place = given.enumerate().filter(is_number).nth(i);
+    let key = place.map_or("paper_csv".to_string(), |(i, _)| format!("paper[{i}]"));
+    let error = SpecError::value(key, found, allowed, "remove the one that is wrong");
+    Err(e.origin.placed(error))
+}
+
 /// The experiment with what is asked of it.
 ///
 /// # Errors
@@ -154,6 +176,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
         }
         e.paper.extend(own);
     }
+    agree(&e)?;
     e.keep_cases(&asked.cases)?;
     e.left_out = left_out(all, &e)?;
     Ok(e)

@@ -319,7 +319,7 @@ fn improvements(e: &Experiment, claim: &str, rows: &[Row], out: &mut String) {
 }
 
 /// One row for each cell: its case and axes, system, finish rate with its interval, the paper's.
-pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
+pub fn wide(e: &Experiment, rows: &[Row]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in main_rows(e, rows).flat_map(|r| r.axis_list()) {
         if !names.contains(&name) {
@@ -339,15 +339,8 @@ pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
     let float = |text: &str| text.parse().map_or(text.to_string(), |x: f64| format!("{x:?}"));
     for r in main_rows(e, rows) {
         let at: Vec<String> = names.iter().map(|n| float(r.axis(n).unwrap_or_default())).collect();
-        let cell = cells.iter().find(|c| {
-            let p = &c.place;
-            (&p.case, &p.axes, &p.system, &p.preset) == (&r.case, &r.axes, &r.system, &r.preset)
-        });
-        // Over seeds alone: with one there is none.
-        let rates = cell.map(|c| c.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>());
-        let interval = rates.and_then(|r| stats::replications(&r));
         let paper = r.paper.map_or(String::new(), |p| format!("{p:?}"));
-        let numbers = [six(r.value), six(interval.map(|i| i.low)), six(interval.map(|i| i.high))];
+        let numbers = [six(r.value), six(r.ci95_low), six(r.ci95_high)];
         let mut line = vec![e.id.clone(), r.case.clone()];
         line.extend(at.into_iter().chain([r.system.clone(), r.preset.clone()]).chain(numbers));
         line.extend([paper, six(r.abs_error)]);

@@ -62,7 +62,7 @@ fn a_name_with_a_comma_is_one_column_of_the_wide_form() {
     let e = with(&e, &Asked::default()).expect("all cases");
     let runner = e.kind.runner(&e, None).expect("a runner");
     let rows = crate::figure::rows_of_no_data(&e, &*runner);
-    let text = crate::scores::wide(&e, &[], &rows);
+    let text = crate::scores::wide(&e, &rows);
     let lines = csv::Reader::from_reader(text.as_bytes()).into_records();
     let costs = lines.map(|l| l.expect("a line as long as the first")[3].to_string());
     assert!(costs.into_iter().any(|cost| cost == "0.7 ms a request, fitted"));

@@ -15,6 +15,7 @@ use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 pub use orrery_scenario::scenario::place::Source;
+use orrery_scenario::scenario::texts;
 use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -224,6 +225,7 @@ impl PlanFile {
     /// # Errors
     /// As [`PlanFile::load`].
     pub fn from_text(name: &str, text: &str) -> Result<(PlanFile, Source), SpecError> {
+        texts::check(name, text)?;
         let mut file: PlanFile = toml::from_str(text).map_err(|e| match e.span() {
             _ if e.message().contains("unknown variant") && e.message().contains("homogeneous") => {
                 let remedy = "a mixed problem (several models that share a pool of several types) \

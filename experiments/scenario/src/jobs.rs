@@ -14,7 +14,7 @@ use crate::limits::{COUNT_MAX, SEEDS_MAX};
 use crate::own;
 use crate::range::within;
 use crate::reference::{Reference, Table};
-use crate::scenario::place::{Source, parse_error};
+use crate::scenario::place::{self, Source};
 use crate::whole::read_text;
 use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};
 use orrery_sim::time::{Span, Time};
@@ -143,9 +143,8 @@ impl JobsFile {
     /// # Errors
     /// As [`JobsFile::load`].
     pub fn from_text(name: &str, text: &str) -> Result<JobsFile, SpecError> {
-        let read: Result<JobsFile, toml::de::Error> = toml::from_str(text);
-        let mut file =
-            read.map_err(|e| kind::instead(kind::JOBS, name, text, parse_error(name, text, &e)))?;
+        let mut file: JobsFile =
+            place::read(name, text).map_err(|e| kind::instead(kind::JOBS, name, text, e))?;
         file.source = Source::new(name, text);
         own::some_policies(&file.policies, "salus[order=srtf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;

@@ -32,6 +32,7 @@ mod rate;
 pub mod scheduler;
 mod sent;
 pub mod slo_steps;
+pub mod texts;
 mod value;
 mod vary;
 pub mod zoo;
@@ -118,9 +119,8 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
-        let file: ScenarioFile = toml::from_str(text).map_err(|e| {
-            kind::instead(kind::SCENARIO, name, text, place::parse_error(name, text, &e))
-        })?;
+        let file: ScenarioFile =
+            place::read(name, text).map_err(|e| kind::instead(kind::SCENARIO, name, text, e))?;
         let path = Path::new(name);
         let scenario = Scenario {
             name: file.name.clone().unwrap_or_else(|| stem(path)),

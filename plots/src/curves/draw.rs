@@ -114,7 +114,8 @@ impl<'a> Curves<'a> {
     }
 
     pub(super) fn notes(&self, p: &Picture, more: &Prepared) -> Vec<String> {
-        let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
+        let rows: Vec<&Row> =
+            self.points.iter().map(|p| p.row).chain(&more.without_place).collect();
         let of = |key: &Vec<String>| {
             let y = self.y_axis(key, p, more);
             self.asked(key, more).filter(|a| seen(a, &y) == Seen::Beyond).count()

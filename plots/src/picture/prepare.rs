@@ -24,7 +24,9 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         return Err(PlotError::missing(FIGURE, needed, &metrics, remedy));
     }
     let (mut own, over) = divided(&own, p)?;
+    let mut without_place = Vec::new();
     if p.kind == PictureKind::Shares {
+        (own, without_place) = own.into_iter().partition(|r| r.value.is_some());
         own = shares(own, p);
     }
     if let Some((low, high)) = &p.interval {
@@ -34,6 +36,7 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
     let lines: Vec<Row> = own.iter().filter(|r| is_line(r)).cloned().collect();
     let known = |r: &Row| p.systems.is_empty() || p.systems.contains(&r.system);
     own.retain(|r| !is_line(r) && known(r));
+    without_place.retain(|r| known(r));
     let x = match p.kind {
         PictureKind::Shares => ALONG.to_string(),
         _ => p.x.clone(),
@@ -43,8 +46,7 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
     }
     let stars = stars(&own, &all, p);
     own.extend(stars);
-    let mut prepared =
-        Prepared { rows: own, x, categories: Vec::new(), lines, over, asked: Vec::new() };
+    let mut prepared = Prepared { rows: own, x, lines, over, without_place, ..Prepared::default() };
     arrange(&mut prepared, p);
     if p.kind == PictureKind::Bars {
         categories(&mut prepared, !p.x_label.is_empty(), &p.names);
@@ -98,11 +100,17 @@ fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> 
             r.axis_list().filter(same).count()
         };
         let nearest = || candidates?.iter().rev().max_by_key(|b| shared(b)).copied();
-        let best = same.or_else(nearest);
-        let Some((base, by)) = best.and_then(|b| Some((b, b.finite().filter(|v| *v > 0.0)?)))
-        else {
+        let Some(base) = same.or_else(nearest) else { continue };
+        let Some(by) = base.finite() else {
+            let mut gap = Row { unit: UNITLESS.to_string(), ..r.clone() };
+            gap.without_answer(format!("`{name}` has no value here: {}", base.reason));
+            base.flags.split_whitespace().for_each(|flag| gap.flag(flag));
+            out.push(gap);
             continue;
         };
+        if by <= 0.0 {
+            continue;
+        }
         let ratio = |v: f64| v / by;
         out.push(Row {
             value: r.value.map(ratio),

@@ -1,7 +1,101 @@
 //! Small tables of every kind, without chance: what the claims are tried on.
 
-use crate::{Winner, WinnersGrid};
+use crate::{Picture, Winner, WinnersGrid};
 use orrery_results::{BatchRow, DistributionRow, Flags, Row, SeriesRow};
+
+/// A table for each kind of figure.
+pub(super) struct Tables {
+    pub finish_rates_1: Vec<Row>,
+    pub finish_rates_7: Vec<Row>,
+    pub sweep: Vec<Row>,
+    pub variations: Vec<Row>,
+    pub grid: Vec<Row>,
+    pub quantiles: Vec<Row>,
+    pub distributions: Vec<DistributionRow>,
+    pub drops_most: Vec<DistributionRow>,
+    pub series: Vec<SeriesRow>,
+    pub batches: Vec<BatchRow>,
+    pub leads: Vec<WinnersGrid>,
+    /// The title of pictures.
+    pub title: String,
+}
+
+impl Default for Tables {
+    fn default() -> Tables {
+        Tables {
+            finish_rates_1: finish_rates(1),
+            finish_rates_7: finish_rates(7),
+            sweep: sweep(),
+            variations: variations(),
+            grid: grid(),
+            quantiles: quantiles(),
+            distributions: distributions(),
+            drops_most: drops_most(),
+            series: series(),
+            batches: batches(),
+            leads: leads(),
+            title: "Goodput of two schedulers".into(),
+        }
+    }
+}
+
+impl Tables {
+    /// The tables of result rows, with the metric that the figure shows.
+    pub fn of_rows(&mut self) -> [(&'static str, &mut Vec<Row>); 6] {
+        [
+            ("finish rate, one panel", &mut self.finish_rates_1),
+            ("finish rate, seven panels", &mut self.finish_rates_7),
+            ("sweep", &mut self.sweep),
+            ("sensitivity", &mut self.variations),
+            ("bars", &mut self.grid),
+            ("shares", &mut self.quantiles),
+        ]
+    }
+
+    /// A picture with the title.
+    pub fn titled(&self, picture: Picture) -> Picture {
+        Picture { title: self.title.clone(), ..picture }
+    }
+
+    /// All words that come from a table's file, changed.
+    pub fn with_words(mut self, change: impl Fn(&str) -> String) -> Tables {
+        let change = |word: &mut String| {
+            if !word.is_empty() {
+                *word = change(word);
+            }
+        };
+        for (_, rows) in self.of_rows() {
+            for r in rows {
+                // The systems that `bars` and `heat_map` name stay.
+                let is_named = ["base", "a", "b"].contains(&r.system.as_str());
+                change(&mut r.experiment);
+                change(&mut r.case);
+                change(&mut r.policy);
+                if !is_named {
+                    change(&mut r.system);
+                }
+            }
+        }
+        change(&mut self.title);
+        for r in self.distributions.iter_mut().chain(&mut self.drops_most) {
+            change(&mut r.experiment);
+            change(&mut r.policy);
+        }
+        for r in &mut self.series {
+            change(&mut r.experiment);
+            change(&mut r.policy);
+        }
+        for r in &mut self.batches {
+            change(&mut r.policy);
+            change(&mut r.model);
+            change(&mut r.device_name);
+        }
+        for cell in self.leads.iter_mut().flat_map(|grid| &mut grid.cells) {
+            change(&mut cell.system);
+        }
+        self
+    }
+}
 
 /// A number between 0 and 1 that looks drawn by chance.
 fn wobble(i: usize) -> f64 {

@@ -13,6 +13,7 @@ mod disk;
 mod documents;
 mod embedded;
 mod figures;
+mod forms;
 mod goodput;
 mod import;
 mod inputs;

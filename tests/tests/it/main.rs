@@ -11,6 +11,7 @@ mod determinism;
 mod differential;
 mod example_policy;
 mod explain;
+mod forms;
 mod golden;
 mod information;
 mod intervals;

@@ -10,6 +10,7 @@
 //!
 //! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
 
+use crate::{forms, golden};
 use orrery_papers::claims::{self, LeftOut};
 use orrery_papers::experiment::Experiment;
 use orrery_papers::registry;
@@ -63,6 +64,7 @@ fn run(e: &Experiment) -> Vec<Line> {
     let how = How { out, ..How::default() };
     let run = reproduce::run(e, &Asked::default(), &how).expect("an experiment that runs");
     let Outcome::Whole(forms) = run else { panic!("{}: not whole", e.id) };
+    forms::of_experiment(e, &forms);
     let judged = claims::judged(&e.claim, &LeftOut::default(), &forms.rows);
     let line = |(line, (claim, c)): (Line, (&claims::Claim, claims::Checked))| Line {
         verdict: c.verdict.words().to_string(),
@@ -114,6 +116,7 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
     let kept = if path().exists() || !updates { kept() } else { Vec::new() };
     let (all, mut lines) = (shipped(), Vec::new());
     let asked_for = asked_for(&all);
+    golden::unfold();
     for e in all {
         let known = not_run(&e).into_iter().map(|line| {
             let is =

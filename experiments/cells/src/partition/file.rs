@@ -7,6 +7,7 @@ use orrery_planner::partition::{Answer, ModelLoad, Problem, local_search, random
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::place::Source;
+use orrery_scenario::scenario::texts;
 use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,7 @@ impl PartitionFile {
     pub fn load(path: &Path) -> Result<PartitionFile, SpecError> {
         let file = path.display().to_string();
         let text = read_text(path)?;
+        texts::check(&file, &text)?;
         let mut read: PartitionFile = toml::from_str(&text).map_err(|e| {
             let said = e.to_string();
             let message = format!("{}\n  the keys are in docs/partition.md", said.trim_end());

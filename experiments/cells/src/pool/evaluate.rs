@@ -14,7 +14,6 @@ use orrery_planner::search::threshold;
 use orrery_planner::{PlannerError, Pool};
 use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, probe};
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sim::stats::{Interval, replications};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -41,11 +40,6 @@ impl Value {
     /// The mean over seeds.
     pub fn mean(&self) -> f64 {
         rows::mean(&self.by_seed_per_s)
-    }
-
-    /// Its 95 % interval, where there are several seeds.
-    pub fn interval(&self) -> Option<Interval> {
-        replications(&self.by_seed_per_s)
     }
 }
 

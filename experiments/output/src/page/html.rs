@@ -108,9 +108,10 @@ fn printed(page: &Page) -> Markup {
     html! { @if !text.is_empty() { p.printed { (text.join(" \u{b7} ")) } } }
 }
 
-/// Figures, the first section that has none, what is to be known before anything is believed, and what says so itself.
+/// What begins with a figure, the first section that does not, what is to be known before anything is believed, and
+/// what says so itself.
 fn is_open(page: &Page, section: &Section) -> bool {
-    let is_drawn = |s: &Section| s.parts.iter().all(|p| matches!(p, Part::Figure(..)));
+    let is_drawn = |s: &Section| matches!(s.parts.first(), Some(Part::Figure(..)));
     let first = page.sections.iter().find(|s| !is_drawn(s));
     section.open
         || is_drawn(section)

@@ -311,7 +311,7 @@ impl Runner for Cases<'_> {
 
     fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {
         Some(if self.keys.mean_over.is_empty() {
-            scores::wide(self.experiment, cells, rows)
+            scores::wide(self.experiment, rows)
         } else {
             means::wide(self.experiment, cells, rows)
         })

@@ -114,3 +114,38 @@ fn what_is_missing_or_inherited_has_the_nearest_line_there_is() {
         assert!(error.contains(says), "{error}");
     }
 }
+
+/// The paper's numbers in a file and in `[[paper]]`: two for one value were an answer that depended on their order.
+#[test]
+fn two_numbers_of_the_paper_for_one_value_are_an_error() {
+    use crate::reproduce::{Asked, with};
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("p.csv");
+    let text = ALONE.replace("seeds = 1", &format!("seeds = 1\npaper_csv = {{ file = {csv:?} }}"));
+    for (line, other, says) in [
+        ("x,1.0,0.5", "", ""),
+        ("x,2.0,0.7", "at = \"until_s=1.0\"\n", ""),
+        (
+            "x,1.0,0.7",
+            "",
+            "f.toml:14: key `paper[0]`: found 0.5 of x and 0.7 of x at `until_s=1.0`",
+        ),
+        ("x,1.0,0.7\nx,1.0,0.8", "at = \"until_s=3.0\"\n", "key `paper_csv`: found 0.7 of x at"),
+    ] {
+        std::fs::write(&csv, format!("system,until_s,value\n{line}\n")).expect("a file");
+        let text = text.replace("[[paper]]\n", &format!("[[paper]]\n{other}"));
+        let e = from_text("f.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let found = with(&e, &Asked::default()).err().map_or(String::new(), |e| e.to_string());
+        assert!(found.contains(says) && found.is_empty() == says.is_empty(), "{line}: {found}");
+        assert!(found.is_empty() || found.contains("remedy: remove the one"), "{found}");
+    }
+}
+
+#[test]
+fn no_shipped_experiment_has_two_numbers_for_one_value() {
+    use crate::reproduce::{Asked, with};
+    for id in crate::registry::ids() {
+        let e = crate::registry::find(id).expect("a shipped experiment");
+        with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));
+    }
+}

@@ -6,7 +6,7 @@ use super::file::{Device, Noise, Profile, ScenarioFile, Sharing};
 use super::laws::BATCH_MAX;
 use super::on_kinds::{check_kinds, latency_on};
 use super::penalties::penalty;
-use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within};
+use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within, word};
 use super::{changes, check_load};
 use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
@@ -21,7 +21,7 @@ const SIZES_MAX: usize = 24;
 /// Checks a file.
 pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     if let Some(name) = &file.name {
-        super::value::word("name", name)?;
+        word("name", name)?;
     }
     listed(file)?;
     devices(file)?;
@@ -200,6 +200,7 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
         if !there.contains(app.model.as_str()) {
             known(&key("model"), &app.model, &models)?;
         }
+        app.group.iter().try_for_each(|group| word(&key("group"), group))?;
         within(&key("weight"), app.weight, 1e-9, 1e9)?;
         within(&key("size"), f64::from(app.size), 1.0, f64::from(SIZE_MAX))?;
         if let Some(sizes) = &app.sizes {

@@ -197,6 +197,7 @@ fn of_zoo(i: usize, wanted: &Zoo, devices: &[Device]) -> Result<Vec<Model>, Spec
     if !wanted.prefix.is_empty() {
         word(&key("prefix"), &wanted.prefix)?;
     }
+    wanted.group.iter().try_for_each(|group| word(&key("group"), group))?;
     if let Some(d) = devices.iter().find(|d| d.memory_pages.is_some() && !zoo.has_loads()) {
         let names: Vec<&str> = ZOOS.iter().filter(|z| z.has_loads()).map(|z| z.name).collect();
         let found =

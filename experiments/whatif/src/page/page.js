@@ -100,6 +100,23 @@ function close() {
   $("stop").hidden = true;
 }
 
+// A note is there once: those that differ only in the policy at their end have all policies there.
+function note(list, text, policy) {
+  const of = text.endsWith(` (${policy})`) ? policy : "";
+  const says = of ? text.slice(0, -(of.length + 3)) : text;
+  let item = Array.from(list.children).find((one) => one.dataset.says === says);
+  if (!item) {
+    item = make("li");
+    item.dataset.says = says;
+    item.dataset.of = "[]";
+    list.append(item);
+  }
+  const named = new Set(JSON.parse(item.dataset.of));
+  if (of) named.add(of);
+  item.dataset.of = JSON.stringify([...named]);
+  item.textContent = named.size ? `${says} (${[...named].join(", ")})` : says;
+}
+
 function search() {
   close();
   const pairs = question();
@@ -117,10 +134,7 @@ function search() {
   listen("/api/goodput", pairs, "goodput", (found) => {
     done += 1;
     say(`Searching: ${done} of ${count} policies.`);
-    const known = new Set(Array.from($("peaks-notes").children, (item) => item.textContent));
-    for (const note of found.notes) {
-      if (!known.has(note)) $("peaks-notes").append(make("li", { textContent: note }));
-    }
+    found.notes.forEach((text) => note($("peaks-notes"), text, found.policy));
     const value = found.value === null ? "no answer" : shown(found.value);
     const row = rows.get(found.asked);
     row.lastChild.textContent = found.reason || found.flags.join(", ");
@@ -241,10 +255,7 @@ function show(told) {
   row.classList.toggle("old", false);
   row.classList.toggle("short", told.is_short);
   if (told.is_last) {
-    const known = new Set(Array.from($("notes").children, (item) => item.textContent));
-    for (const note of told.notes) {
-      if (!known.has(note)) $("notes").append(make("li", { textContent: note }));
-    }
+    told.notes.forEach((text) => note($("notes"), text, told.policy));
   }
 }
 

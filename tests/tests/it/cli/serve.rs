@@ -414,11 +414,9 @@ fn a_plan_s_answer_is_that_of_the_command_that_is_offered() {
 }
 
 #[test]
+#[cfg_attr(not(has_browser), ignore = "no Chromium was on the path when the tests were compiled")]
 fn the_page_of_a_plan_in_a_browser() {
-    let Some(mut browser) = Browser::find() else {
-        eprintln!("skipped: no chromium is installed");
-        return;
-    };
+    let mut browser = Browser::open_one();
     let mut server = Server::of(PLAN);
     let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
     let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
@@ -464,12 +462,11 @@ fn the_page_of_a_plan_in_a_browser() {
 
 /// Run with the path of `axe.min.js` in `ORRERY_AXE`: it is not part of this repository.
 #[test]
+#[ignore = "needs axe.min.js and Chromium: ORRERY_AXE=FILE scripts/slow-tests axe"]
 fn axe_finds_nothing_serious() {
-    let axe = std::env::var_os("ORRERY_AXE").and_then(|path| std::fs::read_to_string(path).ok());
-    let (Some(axe), Some(mut browser)) = (axe, Browser::find()) else {
-        eprintln!("skipped: no chromium, or no ORRERY_AXE");
-        return;
-    };
+    let axe = std::env::var_os("ORRERY_AXE").expect("ORRERY_AXE names axe.min.js");
+    let axe = std::fs::read_to_string(axe).expect("axe.min.js");
+    let mut browser = Browser::open_one();
     for text in [SCENARIO, PLAN] {
         let server = Server::of(text);
         let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
@@ -512,11 +509,9 @@ pub const STATE: &str = "document.getElementById('state').textContent";
 pub const DONE: &str = "document.getElementById('state').textContent.startsWith('Done: ')";
 
 #[test]
+#[cfg_attr(not(has_browser), ignore = "no Chromium was on the path when the tests were compiled")]
 fn the_page_in_a_browser() {
-    let Some(mut browser) = Browser::find() else {
-        eprintln!("skipped: no chromium is installed");
-        return;
-    };
+    let mut browser = Browser::open_one();
     let mut server = Server::start();
     let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
     for (width, scheme) in [(360, "light"), (800, "dark"), (1600, "light")] {
@@ -627,11 +622,9 @@ pub const MEASURE: &str = "(() => {
 
 /// The page's times that docs/serve.md tells: `--nocapture` shows them. Nothing is asserted of them.
 #[test]
+#[cfg_attr(not(has_browser), ignore = "no Chromium was on the path when the tests were compiled")]
 fn all_policies_answer_a_slider() {
-    let Some(mut browser) = Browser::find() else {
-        eprintln!("skipped: no chromium is installed");
-        return;
-    };
+    let mut browser = Browser::open_one();
     let server = Server::of(include_str!("../../../../scenarios/one-gpu-bert.toml"));
     let began = Instant::now();
     browser.go(&format!("http://127.0.0.1:{}/?token={}", server.port, server.token), 1600, "light");

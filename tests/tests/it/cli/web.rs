@@ -1,8 +1,8 @@
 //! The page with the simulator in it (`scripts/web-page`): the answers are the server's, byte for byte, and the page in a
 //! browser.
 //!
-//! `ORRERY_WEB_PAGE` names the folder that `scripts/web-page` made; without it, without node or without a browser these
-//! tests say so and pass.
+//! Each test is ignored, because it needs what `scripts/web-page` makes: `scripts/web-page --check` runs them, with the
+//! folder's name in `ORRERY_WEB_PAGE`.
 
 use super::process::{Place, program};
 use super::serve::{DONE, MEASURE, STATE, Server, wait_for};
@@ -17,12 +17,8 @@ use std::time::Instant;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("ORRERY_WEB_PAGE").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: no ORRERY_WEB_PAGE (scripts/web-page --check)");
-    }
-    folder
+fn folder() -> PathBuf {
+    std::env::var_os("ORRERY_WEB_PAGE").expect("scripts/web-page --check names the folder").into()
 }
 
 /// The files that the page offers, by name.
@@ -32,18 +28,15 @@ fn shipped(folder: &Path) -> BTreeMap<String, String> {
     serde_json::from_value(page["files"].clone()).expect("files")
 }
 
-/// The module under node: the messages of each question, as they were written. None without node.
-fn asked(folder: &Path, questions: &[Value]) -> Option<Vec<Vec<String>>> {
-    let run = Command::new("node")
+/// The module under node: the messages of each question, as they were written.
+fn asked(folder: &Path, questions: &[Value]) -> Vec<Vec<String>> {
+    let mut node = Command::new("node")
         .arg(Path::new(ROOT).join("web/run.mjs"))
         .arg(folder.join("orrery.wasm.gz"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut node) = run else {
-        eprintln!("skipped: no node");
-        return None;
-    };
+        .spawn()
+        .expect("node");
     let lines: String = questions.iter().map(|question| format!("{question}\n")).collect();
     let mut stdin = node.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
@@ -55,7 +48,7 @@ fn asked(folder: &Path, questions: &[Value]) -> Option<Vec<Vec<String>>> {
     let answers: Vec<Vec<String>> =
         answers.map(|answer| answer.lines().map(str::to_string).collect()).collect();
     assert_eq!(answers.len(), questions.len());
-    Some(answers)
+    answers
 }
 
 fn question(path: &str, text: &str, address: &str) -> Value {
@@ -99,8 +92,9 @@ fn sorted(sent: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs the page with the simulator in it: scripts/web-page --check"]
 fn the_module_in_the_page_answers_as_the_server_byte_for_byte() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let addresses = [
         "/api/controls",
         "/api/run?",
@@ -127,7 +121,7 @@ fn the_module_in_the_page_answers_as_the_server_byte_for_byte() {
         let questions: Vec<Value> =
             addresses.iter().map(|address| question(&path, &text, address)).collect();
         let began = Instant::now();
-        let Some(answers) = asked(&folder, &questions) else { return };
+        let answers = asked(&folder, &questions);
         eprintln!("{name}: {} ms under node", began.elapsed().as_millis());
         for (address, answer) in addresses.iter().zip(&answers) {
             let (status, sent) = server.get(address);
@@ -149,8 +143,9 @@ const TOO_SLOW: [&str; 1] = ["kairos-five"];
 
 /// Every scenario and plan that the server answers is offered by the page, but those that name other files.
 #[test]
+#[ignore = "needs the page with the simulator in it: scripts/web-page --check"]
 fn the_page_offers_every_file_that_it_can_answer() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let shipped = shipped(&folder);
     let files = |name: &str| std::fs::read_dir(Path::new(ROOT).join(name)).expect("a folder");
     let entries = files("scenarios").chain(files("scenarios/plans"));
@@ -162,7 +157,7 @@ fn the_page_offers_every_file_that_it_can_answer() {
         names.push(path.file_stem().expect("a name").to_string_lossy().into_owned());
         questions.push(question("s.toml", &text, "/api/controls"));
     }
-    let Some(answers) = asked(&folder, &questions) else { return };
+    let answers = asked(&folder, &questions);
     for (name, answer) in names.iter().zip(&answers) {
         let (status, body) = whole(answer);
         let is_offered = shipped.contains_key(name) || TOO_SLOW.contains(&name.as_str());
@@ -172,9 +167,10 @@ fn the_page_offers_every_file_that_it_can_answer() {
 }
 
 #[test]
+#[ignore = "needs the page with the simulator in it: scripts/web-page --check"]
 fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
     const NO_FILES: &str = "a page reads no files; run this one with `orrery serve FILE`";
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let with_file = Path::new(ROOT).join("scenarios/plans/growth-of-a-trace.toml");
     let with_file = std::fs::read_to_string(with_file).expect("a plan");
     let text = "policies = ['fifo']\n[[model]]\nname = 'm'\nslo_ms = 50.0\nlatency = { affine = \
@@ -191,7 +187,7 @@ fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
         (&format!("{text}{poisson}"), "/api/run?policy=orlj", "did you mean `orloj`"),
         (&format!("{text}{poisson}"), "/api/run?file=00", "load the page again"),
     ] {
-        let Some(answers) = asked(&folder, &[question("s.toml", text, address)]) else { return };
+        let answers = asked(&folder, &[question("s.toml", text, address)]);
         let (status, body) = whole(&answers[0]);
         assert_eq!(status, 400, "{text}: {body}");
         assert!(body.contains(words) && body.contains("remedy"), "{text}: {body}");
@@ -258,12 +254,10 @@ fn encoded(text: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs the page with the simulator in it: scripts/web-page --check"]
 fn the_page_with_the_simulator_in_it_in_a_browser() {
-    let Some(folder) = folder() else { return };
-    let Some(mut browser) = Browser::find() else {
-        eprintln!("skipped: no chromium is installed");
-        return;
-    };
+    let folder = folder();
+    let mut browser = Browser::open_one();
     let address = served(folder);
     let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     for (width, scheme) in [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")] {
@@ -338,12 +332,10 @@ fn the_page_with_the_simulator_in_it_in_a_browser() {
 
 /// Times that docs/serve.md tells: `--nocapture` shows them. Nothing is asserted of them.
 #[test]
+#[ignore = "needs the page with the simulator in it: scripts/web-page --check"]
 fn every_shipped_scenario_answers_a_slider_in_the_page() {
-    let Some(folder) = folder() else { return };
-    let Some(mut browser) = Browser::find() else {
-        eprintln!("skipped: no chromium is installed");
-        return;
-    };
+    let folder = folder();
+    let mut browser = Browser::open_one();
     let address = served(folder.clone());
     let is_plan = |text: &String| text.contains("[[instance]]");
     for (name, _) in shipped(&folder).iter().filter(|(_, text)| !is_plan(text)) {
