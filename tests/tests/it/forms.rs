@@ -41,7 +41,7 @@ fn printed(word: &str) -> Option<(f64, f64)> {
     let number: f64 = plain.parse().ok()?;
     let digits = plain.split(['e', 'E']).next()?.split_once('.').map_or(0, |(_, d)| d.len());
     let exponent = plain.split(['e', 'E']).nth(1).map_or(Some(0), |e| e.parse().ok())?;
-    Some((number, 0.5 * 10f64.powi(exponent - digits as i32)))
+    Some((number, 0.5 * libm::exp10(f64::from(exponent - digits as i32))))
 }
 
 /// Whether two numbers are one but for the rounding of sums.
@@ -141,7 +141,7 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
                 _ => r.value,
             };
             let is = |r: &&Row| part(r).is_some_and(|x| is_printed(x, cell, &[1.0]));
-            let found = own.iter().filter(fits).any(|r| is(r));
+            let found = own.iter().filter(fits).any(is);
             out.expect(found, || format!("wide: {column} is {cell} in {line:?}"));
         }
     }
@@ -259,7 +259,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
                         is_printed(a, low, &units(r)) && is_printed(b, high, &units(r))
                     })
                 };
-                let found = fitting.iter().any(|r| is_interval(&r));
+                let found = fitting.iter().any(|r| is_interval(r));
                 out.expect(found, || format!("page: {column} is {text} ({small}): {line:?}"));
             }
         }
@@ -291,7 +291,7 @@ pub fn text_of_page(html: &str, text: &str, out: &mut Compared) {
                 false => format!("{text} ({small})"),
             };
             let words = collapsed(&line.iter().map(cell).collect::<Vec<_>>().join(" "));
-            let found = lines.iter().any(|l| *l == words);
+            let found = lines.contains(&words);
             out.expect(found, || format!("text: no line `{words}`"));
         }
     }

@@ -13,7 +13,7 @@ const TYPED: &[(&str, usize)] = &[
     ("sweep s.toml", 100),
     ("arena --suite s --alone --policy eager --policy nexus --policy fifo --seeds 3", 100),
     ("calibrate server.toml perf_analyzer.csv --markdown c.md", 50),
-    ("plan p.toml", 20),
+    ("plan p.toml --plot f.svg", 20),
 ];
 
 #[test]
