@@ -5,10 +5,9 @@
 //!                        faster      █         the same users, each faster: bursts are denser and shorter
 //! ```
 
-use super::answer::significant;
 use super::file::PlanFile;
 use super::origin::written;
-use orrery_scenario::scenario::file::{RateBy, SPEED_NOTED};
+use orrery_scenario::scenario::file::RateBy;
 use orrery_scenario::{Scenario, SpecError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,11 +86,11 @@ pub struct OfList {
     /// What another load changes.
     pub by: RateBy,
     /// How many times as fast as it was recorded it is at the plan's load.
-    speed: f64,
+    pub speed: f64,
     /// How many copies there are at the plan's load.
-    copies: f64,
+    pub copies: f64,
     /// The longest window within which a copy is shifted.
-    window_s: f64,
+    pub window_s: f64,
 }
 
 /// The scenario with what its list's rate changes, at the scenario's own rate; of a list that is a day, each step keeps
@@ -145,38 +144,5 @@ impl OfList {
             RateBy::Copies => ", in copies of its list",
             RateBy::Speed => ", its list as much faster",
         }
-    }
-
-    /// How the list is replayed, for the reader of an answer.
-    pub fn lines(&self) -> Vec<String> {
-        let copies = match self.copies {
-            1.0 => "the list itself".to_string(),
-            copies => format!("{} copies of the list", significant(copies)),
-        };
-        let shifted = format!(
-            "the first copy is the list itself, each other one is shifted by the seed within windows of {} s, around \
-             their ends, and of a part of a copy each request is kept with that probability",
-            significant(self.window_s)
-        );
-        let mut lines = vec![match self.by {
-            RateBy::Copies => format!(
-                "the load is {copies}; at other loads (what-ifs, robustness, what is carried) there are more or fewer \
-                 copies: {shifted}"
-            ),
-            RateBy::Speed => format!(
-                "the load is {copies}, {} times as fast; at other loads (what-ifs, robustness, what is carried) it is as \
-                 much faster or slower",
-                significant(self.speed)
-            ),
-        }];
-        if self.speed > SPEED_NOTED {
-            let speed = significant(self.speed);
-            lines.push(format!(
-                "bursts of the list are {speed} times as dense and as much shorter than recorded, as if each user were \
-                 {speed} times as fast; more users of the same kind are `growth = {{ copies = {} }}`",
-                self.speed
-            ));
-        }
-        lines
     }
 }

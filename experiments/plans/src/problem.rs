@@ -16,7 +16,6 @@ use super::own_step::{self, Trace};
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
-use super::trial::Check;
 use orrery_cells::goodput::longest_slo;
 use orrery_planner::{Pack, Price};
 use orrery_scenario::scenario::file::{
@@ -520,8 +519,8 @@ impl Group {
         Ok(scenario)
     }
 
-    /// The same as a file, to be run with `orrery run`: as long as the run of the first seed at the load, and with its
-    /// warm-up.
+    /// The same as a file, to be run with `orrery run`: with the requests that were simulated with the first seed at the
+    /// load, and that run's warm-up.
     ///
     /// # Errors
     /// As [`Group::scenario`].
@@ -530,7 +529,7 @@ impl Group {
         problem: &Problem,
         counts: &[u32],
         policy: &str,
-        at_load: &Check,
+        simulated: u64,
     ) -> Result<String, SpecError> {
         let scenario = self.scenario(problem, counts, self.load_per_s)?;
         let setup = scenario.setup(problem.plan.seed)?;
@@ -546,7 +545,7 @@ impl Group {
             file.warm_up_s = warm_up_s;
             if let Some(arrivals) = &mut file.arrivals {
                 let least = arrivals.requests.map(|requests| requests.saturating_add(before));
-                arrivals.requests = least.max(Some(at_load.seen.requests));
+                arrivals.requests = least.max(Some(simulated));
             }
         }
         let stands = match problem.trace.is_some() {
