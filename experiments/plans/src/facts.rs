@@ -4,7 +4,7 @@ use super::answer::{Answer, Choice, money, percent, significant};
 use super::change_over::Changed;
 use super::day::clock;
 use super::file::Pools;
-use super::growth::OfList;
+use super::list::OfList;
 use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
 use super::size::{Less, Sized};

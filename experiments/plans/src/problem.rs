@@ -10,7 +10,7 @@
 use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
-use super::growth::{self, OfList};
+use super::list::{OfList, settled};
 use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
 use super::own_step::{self, Trace};
 use super::parts::{of_all_models, of_each_model, part};
@@ -126,7 +126,7 @@ impl Problem {
     pub fn new(plan: &PlanFile, source: &Source) -> Result<Problem, SpecError> {
         let of = Origin::of(plan, source)?;
         let base = of.scenario(plan)?;
-        let (base, list) = growth::settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
+        let (base, list) = settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
         let mut file = base.file.clone();
         set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
         set_slo(plan, &mut file);
