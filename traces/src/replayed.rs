@@ -357,7 +357,7 @@ mod tests {
 
     /// An hour of 10 requests a second, with 60 a second for half a minute now and then.
     fn bursty() -> List {
-        let in_second = |i: u64| if i / 30 * 7919 % 20 == 0 { 60 } else { 10 };
+        let in_second = |i: u64| if (i / 30 * 7919).is_multiple_of(20) { 60 } else { 10 };
         let second = |i: u64| (0..in_second(i)).map(move |k| i * 1_000 + k * 1_000 / in_second(i));
         list(&(0..3_600).flat_map(second).collect::<Vec<u64>>())
     }

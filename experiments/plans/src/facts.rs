@@ -4,10 +4,12 @@ use super::answer::{Answer, Choice, money, percent, significant};
 use super::change_over::Changed;
 use super::day::clock;
 use super::file::Pools;
+use super::list::OfList;
 use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
 use super::size::{Less, Sized};
 use orrery_results::{Row, metric, unit};
+use orrery_scenario::scenario::file::{RateBy, SPEED_NOTED};
 
 /// In sentences, for every form of the answer.
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
@@ -158,7 +160,7 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             ),
         });
     }
-    lines.extend(problem.list.iter().flat_map(|list| list.lines()));
+    lines.extend(problem.list.iter().flat_map(of_list));
     lines.extend(problem.day.own.as_ref().map(|_| of_own(problem)));
     lines.extend(untried(problem));
     lines.extend(undivided(problem));
@@ -172,6 +174,39 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
         };
         lines
             .push(format!("loads are those at the day's peak, the mean is {mean} % of it; {what}"));
+    }
+    lines
+}
+
+/// How the list is replayed, for the reader of an answer.
+fn of_list(list: &OfList) -> Vec<String> {
+    let copies = match list.copies {
+        1.0 => "the list itself".to_string(),
+        copies => format!("{} copies of the list", significant(copies)),
+    };
+    let shifted = format!(
+        "the first copy is the list itself, each other one is shifted by the seed within windows of {} s, around \
+         their ends, and of a part of a copy each request is kept with that probability",
+        significant(list.window_s)
+    );
+    let mut lines = vec![match list.by {
+        RateBy::Copies => format!(
+            "the load is {copies}; at other loads (what-ifs, robustness, what is carried) there are more or fewer \
+             copies: {shifted}"
+        ),
+        RateBy::Speed => format!(
+            "the load is {copies}, {} times as fast; at other loads (what-ifs, robustness, what is carried) it is as \
+             much faster or slower",
+            significant(list.speed)
+        ),
+    }];
+    if list.speed > SPEED_NOTED {
+        let speed = significant(list.speed);
+        lines.push(format!(
+            "bursts of the list are {speed} times as dense and as much shorter than recorded, as if each user were \
+             {speed} times as fast; more users of the same kind are `growth = {{ copies = {} }}`",
+            list.speed
+        ));
     }
     lines
 }

@@ -29,6 +29,7 @@ mod forms;
 mod growth;
 mod hardest;
 mod line;
+mod list;
 mod loss;
 mod money;
 mod next;

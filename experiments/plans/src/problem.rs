@@ -10,13 +10,12 @@
 use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
-use super::growth::{self, OfList};
+use super::list::{OfList, settled};
 use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
 use super::own_step::{self, Trace};
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
-use super::trial::Check;
 use orrery_cells::goodput::longest_slo;
 use orrery_planner::{Pack, Price};
 use orrery_scenario::scenario::file::{
@@ -127,7 +126,7 @@ impl Problem {
     pub fn new(plan: &PlanFile, source: &Source) -> Result<Problem, SpecError> {
         let of = Origin::of(plan, source)?;
         let base = of.scenario(plan)?;
-        let (base, list) = growth::settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
+        let (base, list) = settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
         let mut file = base.file.clone();
         set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
         set_slo(plan, &mut file);
@@ -520,8 +519,8 @@ impl Group {
         Ok(scenario)
     }
 
-    /// The same as a file, to be run with `orrery run`: as long as the run of the first seed at the load, and with its
-    /// warm-up.
+    /// The same as a file, to be run with `orrery run`: with the requests that were simulated with the first seed at the
+    /// load, and that run's warm-up.
     ///
     /// # Errors
     /// As [`Group::scenario`].
@@ -530,7 +529,7 @@ impl Group {
         problem: &Problem,
         counts: &[u32],
         policy: &str,
-        at_load: &Check,
+        simulated: u64,
     ) -> Result<String, SpecError> {
         let scenario = self.scenario(problem, counts, self.load_per_s)?;
         let setup = scenario.setup(problem.plan.seed)?;
@@ -546,7 +545,7 @@ impl Group {
             file.warm_up_s = warm_up_s;
             if let Some(arrivals) = &mut file.arrivals {
                 let least = arrivals.requests.map(|requests| requests.saturating_add(before));
-                arrivals.requests = least.max(Some(at_load.seen.requests));
+                arrivals.requests = least.max(Some(simulated));
             }
         }
         let stands = match problem.trace.is_some() {

@@ -240,7 +240,9 @@ fn the_chosen_pool_carries_the_load_as_a_scenario_of_its_own() {
     for text in [POOLS, CLUSTERS] {
         let found = solved(text);
         let (p, best) = (&found.problem, found.answers[0].best().unwrap());
-        let text = p.groups[0].scenario_text(p, &best.counts, &best.policy, &best.at_load).unwrap();
+        let text = p.groups[0]
+            .scenario_text(p, &best.counts, &best.policy, best.at_load.seen.requests)
+            .unwrap();
         assert!(!text.contains("believed"), "`run` tells policies the same without it");
         let scenario = Scenario::from_text("chosen.toml", &text).unwrap();
         let policy = &scenario.policies().unwrap()[0];

@@ -109,7 +109,12 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         write_atomically(&folder.join(format!("{name}.md")), document.to_markdown().as_bytes())?;
         for (group, answer) in problem.groups.iter().zip(&all.plan.answers) {
             let Some(best) = answer.best() else { continue };
-            let text = group.scenario_text(problem, &best.counts, &best.policy, &best.at_load)?;
+            let text = group.scenario_text(
+                problem,
+                &best.counts,
+                &best.policy,
+                best.at_load.seen.requests,
+            )?;
             let file = format!("{name}.{}.scenario.toml", group.name.replace('#', "-"));
             write_atomically(&folder.join(file), text.as_bytes())?;
         }

@@ -94,8 +94,7 @@ fn escaped(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // Every second part is code, where backticks come in pairs and what is between them is plain.
     let is_code = |part: &&str| !part.is_empty() && !part.contains(['<', '>', '&', '|', '\\']);
-    let is_paired =
-        parts.len() % 2 == 1 && parts.iter().skip(1).step_by(2).all(|part| is_code(part));
+    let is_paired = parts.len() % 2 == 1 && parts.iter().skip(1).step_by(2).all(is_code);
     if !is_paired {
         return parts.into_iter().map(in_text).collect::<Vec<_>>().join("\\`");
     }

@@ -188,7 +188,8 @@ fn every_cluster_of_the_answer_carries_its_load_as_a_scenario() {
     let mut models = 0;
     for (group, answer) in p.groups.iter().zip(&found.answers) {
         let best = answer.best().unwrap();
-        let text = group.scenario_text(p, &best.counts, &best.policy, &best.at_load).unwrap();
+        let text =
+            group.scenario_text(p, &best.counts, &best.policy, best.at_load.seen.requests).unwrap();
         let scenario = Scenario::from_text("chosen.toml", &text).unwrap();
         let policy = &scenario.policies().unwrap()[0];
         let metrics = scenario.setup(1).unwrap().run(policy, 1).unwrap();

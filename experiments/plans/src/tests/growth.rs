@@ -120,10 +120,11 @@ fn a_grown_list_does_not_depend_on_threads_and_its_file_is_the_same_load() {
         pool.install(|| solved(&text(&path, "7.5")))
     };
     let [one, four] = [1, 4].map(of);
-    assert_eq!(rows::rows(&[one.clone()]).unwrap(), rows::rows(&[four]).unwrap());
+    assert_eq!(rows::rows(std::slice::from_ref(&one)).unwrap(), rows::rows(&[four]).unwrap());
     let (group, best) = (&one.problem.groups[0], one.answers[0].best().unwrap());
-    let file =
-        group.scenario_text(&one.problem, &best.counts, &best.policy, &best.at_load).unwrap();
+    let file = group
+        .scenario_text(&one.problem, &best.counts, &best.policy, best.at_load.seen.requests)
+        .unwrap();
     let scenario = orrery_scenario::Scenario::from_text("chosen.toml", &file).unwrap();
     let pace = scenario.pace().unwrap().unwrap();
     assert!((pace.copies - 7.5).abs() < 1e-9 && pace.speed == 1.0, "{pace:?}");

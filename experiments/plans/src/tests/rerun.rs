@@ -40,8 +40,9 @@ fn random(number: u64, pools: &str) -> String {
 /// The worst model's share of bad requests with so many machines of a plan's first group.
 fn bad_rate(found: &Solved, machines: u32, requests: u64) -> f64 {
     let (group, best) = (&found.problem.groups[0], found.answers[0].best().unwrap());
-    let text =
-        group.scenario_text(&found.problem, &[machines], &best.policy, &best.at_load).unwrap();
+    let text = group
+        .scenario_text(&found.problem, &[machines], &best.policy, best.at_load.seen.requests)
+        .unwrap();
     let mut scenario = Scenario::from_text("chosen.toml", &text).unwrap();
     scenario.file.arrivals.as_mut().unwrap().requests = Some(requests);
     let policy = &scenario.policies().unwrap()[0];
@@ -106,7 +107,9 @@ fn the_file_of_an_answer_gives_it_back_under_every_policy() {
         let found = crate::solve(&plan, &source, None, false).ok()?;
         let best = found.answers[0].best()?.clone();
         let group = &found.problem.groups[0];
-        let file = group.scenario_text(&found.problem, &best.counts, name, &best.at_load).unwrap();
+        let file = group
+            .scenario_text(&found.problem, &best.counts, name, best.at_load.seen.requests)
+            .unwrap();
         let scenario = Scenario::from_text("chosen.toml", &file).unwrap();
         let policy = &scenario.policies().unwrap()[0];
         let metrics = scenario.setup(35).unwrap().run(policy, 35).unwrap();

@@ -39,7 +39,9 @@ fn by_run_under(
 ) -> Option<f64> {
     let solved = &found.plan;
     let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
-    let text = group.scenario_text(&solved.problem, &best.counts, policy, &best.at_load).unwrap();
+    let text = group
+        .scenario_text(&solved.problem, &best.counts, policy, best.at_load.seen.requests)
+        .unwrap();
     let scenario = Scenario::from_text("kept.toml", &text).ok()?;
     let set = |key: &str, value: f64| (key.to_string(), Value::Float(value));
     let noise: Value = Value::Table("lognormal = 0.2".parse().unwrap());
@@ -315,8 +317,9 @@ fn the_measured_law_is_a_line_beside_the_assumed_ones() {
     .unwrap();
     let (solved, of) = (&found.plan, ("model.m.noise".to_string(), law));
     let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
-    let text =
-        group.scenario_text(&solved.problem, &best.counts, &best.policy, &best.at_load).unwrap();
+    let text = group
+        .scenario_text(&solved.problem, &best.counts, &best.policy, best.at_load.seen.requests)
+        .unwrap();
     let scenario = Scenario::from_text("kept.toml", &text).unwrap();
     let bad = |changes: &[(String, Value)]| {
         let mut scenario = scenario.with(changes).unwrap();

@@ -69,7 +69,8 @@ fn a_split_that_saves_is_found_and_every_form_says_so() {
     for (group, answer) in p.groups.iter().zip(&found.answers) {
         let best = answer.best().unwrap();
         assert!(best.at_load.is_sure(0.01) && best.less.len() == 1);
-        let text = group.scenario_text(p, &best.counts, &best.policy, &best.at_load).unwrap();
+        let text =
+            group.scenario_text(p, &best.counts, &best.policy, best.at_load.seen.requests).unwrap();
         let scenario = Scenario::from_text("chosen.toml", &text).unwrap();
         assert!((scenario.rate().unwrap() / group.load_per_s - 1.0).abs() < 1e-9);
         let metrics = scenario.setup(9).unwrap().run(&scenario.policies().unwrap()[0], 9).unwrap();

@@ -82,6 +82,7 @@ pub const KEYS: &[Key] = &[
     key("ReplayArrivals.copies", &["arrivals.replay.copies = 1.7"]).needs(REPLAY),
     key("ReplayArrivals.shift_s", &["arrivals.replay = { copies = 3.0, shift_s = 0.03 }"]).needs(REPLAY),
     key("ReplayArrivals.rate_by", &["arrivals.replay = { rate_per_s = 300.0, rate_by = \"speed\" }"]).needs(WORKLOAD),
+    key("RateBy.copies", &["arrivals.replay = { rate_per_s = 300.0, rate_by = \"copies\" }"]).needs(WORKLOAD),
     key("RateBy.speed", &["arrivals.replay = { rate_per_s = 300.0, rate_by = \"speed\" }"]).needs(WORKLOAD),
     key("ReplayArrivals.rate_per_s", &["arrivals.replay = { rate_per_s = 300.0 }"]).needs(REPLAY),
     key("ReplayArrivals.times", &["arrivals.replay.times = 2"]).needs(REPLAY),
