@@ -280,11 +280,18 @@ impl Made {
         }
         let versions = self.result_version.zip(now.result_version).filter(|(a, b)| a != b);
         // Seeds and the version of the results are a part of a specification.
-        if all.is_empty() && versions.is_none() && self.specifications != now.specifications {
-            all.push(Difference::Other(match self.input {
-                Some(_) => "in something that is no key of its files",
-                None => "but the baseline keeps no keys to say in what; `--bless` writes them",
-            }));
+        if all.is_empty() && self.specifications != now.specifications {
+            let why = match (&self.input, versions) {
+                (Some(_), None) => Some("in something that is no key of its files"),
+                (Some(_), Some(_)) => None,
+                (None, None) => {
+                    Some("but the baseline keeps no keys to say in what; `--bless` writes them")
+                }
+                (None, Some(_)) => {
+                    Some("perhaps: the baseline keeps no keys to say; `--bless` writes them")
+                }
+            };
+            all.extend(why.map(Difference::Other));
         }
         all.extend(versions.map(|(then, now)| Difference::Results(then, now)));
         if self.program != now.program {
