@@ -259,7 +259,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
                         is_printed(a, low, &units(r)) && is_printed(b, high, &units(r))
                     })
                 };
-                let found = fitting.iter().any(|r| is_interval(r));
+                let found = fitting.iter().any(is_interval);
                 out.expect(found, || format!("page: {column} is {text} ({small}): {line:?}"));
             }
         }
