@@ -267,7 +267,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
                 let fitting: Vec<&&Row> = own.iter().filter(is).collect();
                 if fitting.is_empty()
                     && others.iter().any(|x| is_same(*x, k))
-                    && is_printed(k, word, &[1.0, 0.01])
+                    && is_printed(k, word, &[1.0, 0.01, 1e3, 1e6, 1e9])
                 {
                     out.numbers += 1;
                     continue;
