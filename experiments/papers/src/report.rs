@@ -157,7 +157,6 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 cell.clear();
             }
         }
-        last = at;
         let mut any = false;
         for i in 0..group.systems.len() {
             let here = |r: &&&Row| is_of(r, i) && (&r.case, &r.axes) == (&place.case, &place.axes);
@@ -184,6 +183,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         }
         if any || e.kind.parts().is_none() {
             text.line(line);
+            last = at;
         }
     }
     let means = if is_any_withheld { format!("{WITHHELD_MEANS}\n") } else { String::new() };

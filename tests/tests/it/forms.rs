@@ -9,6 +9,7 @@ use orrery_papers::experiment::Experiment;
 use orrery_papers::page;
 use orrery_results::{Row, is_metric, metric, read_rows, to_csv};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What does not agree, and how many numbers were compared.
 #[derive(Default)]
@@ -107,6 +108,31 @@ fn is_of<'a>(row: &Row, mut line: impl Iterator<Item = (&'a str, &'a str)>) -> b
     })
 }
 
+/// The names of all axes.
+fn axes_of(rows: &[Row]) -> BTreeSet<&str> {
+    rows.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect()
+}
+
+/// The rows by policy and by system: a table's line is compared with those of one.
+fn by_name(rows: &[Row]) -> BTreeMap<&str, Vec<&Row>> {
+    let mut out: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        out.entry(&row.policy).or_default().push(row);
+        if row.system != row.policy {
+            out.entry(&row.system).or_default().push(row);
+        }
+    }
+    out
+}
+
+/// The rows of a table's line.
+fn rows_of<'a>(whose: &BTreeMap<&str, Vec<&'a Row>>, keys: &[(&str, &str)]) -> Vec<&'a Row> {
+    let name = |column: &str| keys.iter().find(|k| k.0 == column && !k.1.is_empty()).map(|k| k.1);
+    let name = name("policy").or_else(|| name("system")).unwrap_or_default();
+    let all = whose.get(name).into_iter().flatten().copied();
+    all.filter(|row| is_of(row, keys.iter().copied())).collect()
+}
+
 /// Every number of the wide form is the CSV's.
 pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
     let mut reader = csv::Reader::from_reader(wide.as_bytes());
@@ -116,15 +142,17 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
     if header.iter().any(|column| column == "rank") {
         return;
     }
+    let axes = axes_of(rows);
     let is_key = |c: &str| {
         ["experiment", "table", "case", "system", "policy", "preset", "scope"].contains(&c)
-            || rows.iter().any(|r| r.axis(c).is_some())
+            || axes.contains(c)
     };
+    let of_whom = by_name(rows);
     for line in reader.records() {
         let line = line.expect("a line");
         let cells = || header.iter().map(String::as_str).zip(&line);
-        let own: Vec<&Row> =
-            rows.iter().filter(|r| is_of(r, cells().filter(|c| is_key(c.0)))).collect();
+        let keys: Vec<(&str, &str)> = cells().filter(|c| is_key(c.0)).collect();
+        let own = rows_of(&of_whom, &keys);
         for (column, cell) in cells().filter(|c| !is_key(c.0) && !c.1.is_empty()) {
             if printed(cell).is_none() || column == "cells" || column == "keys" {
                 continue;
@@ -203,21 +231,20 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
     let mut others = Vec::new();
     let besides = value.as_object().expect("an object").iter().filter(|(key, _)| *key != "rows");
     besides.for_each(|(_, value)| numbers_of(value, &mut others));
-    let has_axis = |c: &str| rows.iter().any(|r| r.axis(c).is_some());
+    let (axes, whose) = (axes_of(rows), by_name(rows));
     for table in tables(html) {
         let of_whom = table.columns.iter().position(|c| c == "policy" || c == "system");
         if of_whom.is_none() {
             continue;
         }
         let is_key = |c: &str| {
-            ["case", "system", "policy", "preset", "scope", "of"].contains(&c) || has_axis(c)
+            ["case", "system", "policy", "preset", "scope", "of"].contains(&c) || axes.contains(c)
         };
         for line in &table.lines {
-            let keys = || {
-                let cells = table.columns.iter().zip(line).filter(|(c, _)| is_key(c));
-                cells.map(|(c, cell)| (c.as_str(), cell[1].as_str()))
-            };
-            let own: Vec<&Row> = rows.iter().filter(|r| is_of(r, keys())).collect();
+            let cells = table.columns.iter().zip(line).filter(|(c, _)| is_key(c));
+            let keys: Vec<(&str, &str)> =
+                cells.map(|(c, cell)| (c.as_str(), cell[1].as_str())).collect();
+            let own = rows_of(&whose, &keys);
             for (column, [key, text, small]) in table.columns.iter().zip(line) {
                 let Ok(k) = key.parse::<f64>() else { continue };
                 if is_key(column) || column == "seeds" || column == "samples" {
@@ -240,7 +267,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
                 let fitting: Vec<&&Row> = own.iter().filter(is).collect();
                 if fitting.is_empty()
                     && others.iter().any(|x| is_same(*x, k))
-                    && is_printed(k, word, &[1.0, 0.01])
+                    && is_printed(k, word, &[1.0, 0.01, 1e3, 1e6, 1e9])
                 {
                     out.numbers += 1;
                     continue;
@@ -259,7 +286,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
                         is_printed(a, low, &units(r)) && is_printed(b, high, &units(r))
                     })
                 };
-                let found = fitting.iter().any(|r| is_interval(r));
+                let found = fitting.iter().any(is_interval);
                 out.expect(found, || format!("page: {column} is {text} ({small}): {line:?}"));
             }
         }
@@ -329,16 +356,17 @@ fn words(line: &str) -> Vec<Word> {
 
 /// Every number of an experiment's text, in its tables of metrics, is the CSV's.
 fn in_text(rows: &[Row], text: &str, out: &mut Compared) {
-    let mut shown: Option<(&str, Vec<Word>)> = None;
+    let mut shown: Option<(Vec<&Row>, Vec<Word>)> = None;
     let mut labels: Vec<String> = Vec::new();
     for line in text.lines() {
         let of_metric =
             line.split_once(", ").map(|m| m.0).filter(|m| is_metric(m) && !line.starts_with(' '));
         if let Some(metric) = of_metric {
-            shown = Some((metric, Vec::new()));
+            let is_shown = |r: &&Row| r.metric == metric && r.scope == "all" && r.versus.is_empty();
+            shown = Some((rows.iter().filter(is_shown).collect(), Vec::new()));
             continue;
         }
-        let Some((metric, header)) = &mut shown else { continue };
+        let Some((own, header)) = &mut shown else { continue };
         if line.is_empty() {
             shown = None;
         } else if line.ends_with(':') {
@@ -347,31 +375,32 @@ fn in_text(rows: &[Row], text: &str, out: &mut Compared) {
             *header = words(line);
             labels.clear();
         } else {
-            line_of_text(rows, metric, header, line, &mut labels, out);
+            line_of_text(own, header, line, &mut labels, out);
         }
     }
 }
 
 /// A line of such a table; `labels` are what the line above says of its place.
 fn line_of_text(
-    rows: &[Row],
-    metric: &str,
+    own: &[&Row],
     header: &[Word],
     line: &str,
     labels: &mut Vec<String>,
     out: &mut Compared,
 ) {
-    let own =
-        || rows.iter().filter(|r| r.metric == metric && r.scope == "all" && r.versus.is_empty());
-    let is_system = |name: &str| own().any(|r| r.system == name);
+    let systems: BTreeSet<&str> = own.iter().map(|r| r.system.as_str()).collect();
+    let is_system = |name: &str| systems.contains(name);
     let first = header.iter().position(|h| is_system(&h.2)).unwrap_or(header.len());
     let cells = words(line);
     let label = |(begin, ..): &Word| cells.iter().find(|w| w.0 == *begin).map(|w| w.2.clone());
     let given: Vec<Option<String>> = header[..first].iter().map(label).collect();
     labels.resize(first, String::new());
-    for (known, given) in labels.iter_mut().zip(given) {
-        if let Some(given) = given {
-            *known = given;
+    // What a line has in common with the one above it is not said again, but for its last label.
+    let mut is_same = true;
+    for (i, given) in given.into_iter().enumerate() {
+        is_same &= given.is_none() && i + 1 < first;
+        if !is_same {
+            labels[i] = given.unwrap_or_default();
         }
     }
     for (i, column) in header.iter().enumerate().skip(first) {
@@ -381,7 +410,7 @@ fn line_of_text(
         }
         let of = header[first..=i].iter().rev().find(|h| is_system(&h.2)).map_or("", |h| &h.2);
         let place = header.iter().zip(labels.iter()).map(|(h, l)| (h.2.as_str(), l.as_str()));
-        let is_here = |r: &&Row| r.system == *of && is_of(r, place.clone());
+        let is_here = |r: &&&Row| r.system == *of && is_of(r, place.clone());
         let is = |r: &Row| {
             let by = &units(r)[1..];
             let word = cell.split(' ').next().unwrap_or("");
@@ -391,8 +420,8 @@ fn line_of_text(
                 _ => errors(r).iter().any(|x| is_printed(*x, word, &[1.0, 0.01])),
             }
         };
-        out.expect(own().filter(is_here).any(is), || {
-            format!("text: {metric} of {of}: {cell} in `{line}`")
+        out.expect(own.iter().filter(is_here).any(|r| is(r)), || {
+            format!("text: {of}: {cell} in `{line}`")
         });
     }
 }

@@ -13,7 +13,6 @@ const TYPED: &[(&str, usize)] = &[
     ("sweep s.toml", 100),
     ("arena --suite s --alone --policy eager --policy nexus --policy fifo --seeds 3", 100),
     ("calibrate server.toml perf_analyzer.csv --markdown c.md", 50),
-    ("plan p.toml --plot f.svg", 20),
 ];
 
 #[test]
@@ -21,7 +20,6 @@ fn the_forms_of_every_command_s_answer_agree() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     place.write("s.toml", super::sweep::SWEEP);
     super::arena::write_suite(&place);
-    place.write("p.toml", super::plan::SMALL);
     for name in ["server.toml", "perf_analyzer.csv"] {
         let file = format!("{}/../scenarios/triton/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::copy(file, place.path(name)).expect("a file that is there");

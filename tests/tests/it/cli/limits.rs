@@ -86,14 +86,15 @@ fn thought_that_runs_over_the_end_of_time_is_refused() {
 fn a_batch_or_a_message_that_ends_after_the_end_of_time_is_refused() {
     let place = Place::new();
     let head = "arrival_ns,app,model,size,slo_ns,alone_ns\n";
-    place.write("w.csv", format!("{head}18446744073709551000,0,0,1,100000000,5000000\n"));
+    place.write("w.csv", format!("{head}10,0,0,1,100000000,18446744073709551000\n"));
     let late = small_scenario("workload = { file = \"w.csv\" }");
     place.write("a.toml", &late);
     let ran = place.run(&["run", "a.toml", "--policy", "fifo"]);
     ran.refused(&["a.toml", "the end of a0 on d0 comes after the end", "remedy: shorten"]);
-    place.write("b.toml", format!("{late}\n[delays]\ndispatch_ms = 1.0\n"));
+    place.write("w.csv", format!("{head}10,0,0,1,100000000,18446744073709000000\n"));
+    place.write("b.toml", format!("{late}\n[delays]\nreply_ms = 1.0\n"));
     let ran = place.run(&["run", "b.toml", "--policy", "fifo"]);
-    ran.refused(&["b.toml", "the delivery of a0 comes after the end", "`until_s`"]);
+    ran.refused(&["b.toml", "the reply to the requests of a0 comes after the end", "`until_s`"]);
 }
 
 /// The texts of every kind of file, each read by its command: a `group` of 2,000 letters took a second, and one of
