@@ -17,8 +17,14 @@ const BY_ORDER: &[&str] = &[
     "symphony[preset=paper]",
 ];
 /// Keys of which the order is a part: a workload's file names models by their numbers.
-const OF_ORDER: &[&str] =
-    &["App.time", "Arrivals.replay", "Arrivals.workload", "ReplayArrivals.", "WorkloadArrivals."];
+const OF_ORDER: &[&str] = &[
+    "App.time",
+    "Arrivals.replay",
+    "Arrivals.workload",
+    "RateBy.",
+    "ReplayArrivals.",
+    "WorkloadArrivals.",
+];
 
 /// The numbers of a run, by scope and metric.
 fn numbers(ran: &Ran) -> BTreeMap<(String, String), [Option<f64>; 3]> {
