@@ -4,7 +4,7 @@
 
 use crate::shipped;
 use orrery_cells::hash::{Hasher, sha256};
-use orrery_scenario::scenario::place;
+use orrery_scenario::scenario::texts;
 use orrery_scenario::{Scenario, SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -180,7 +180,7 @@ impl Suite {
 
 fn index(folder: &Path, text: &str) -> Result<Index, SpecError> {
     let name = folder.join(INDEX).display().to_string();
-    let index: Index = place::read(&name, text)?;
+    let index: Index = texts::read(&name, text)?;
     if index.scenario.is_empty() {
         let remedy = "add `[[scenario]]` with `name` and `asks`, and the file NAME.toml beside it";
         return Err(SpecError::value("scenario", "nothing", "at least one", remedy).in_file(&name));

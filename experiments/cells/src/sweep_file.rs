@@ -10,7 +10,8 @@ use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::scenario::place::{self, Source, line_of};
+use orrery_scenario::scenario::place::{Source, line_of};
+use orrery_scenario::scenario::texts;
 use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -105,7 +106,7 @@ impl SweepFile {
         let name = path.display().to_string();
         let text = read_text(path)?;
         let mut file: SweepFile =
-            place::read(&name, &text).map_err(|e| kind::instead(kind::SWEEP, &name, &text, e))?;
+            texts::read(&name, &text).map_err(|e| kind::instead(kind::SWEEP, &name, &text, e))?;
         file.path = path.to_path_buf();
         file.text = text;
         if file.name.is_empty() {

@@ -7,7 +7,8 @@ use orrery_planner::{Pack, Price, Tariff};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use orrery_scenario::limits::COUNT_MAX;
-use orrery_scenario::scenario::place::{self, Source};
+use orrery_scenario::scenario::place::Source;
+use orrery_scenario::scenario::texts;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt;
@@ -257,7 +258,7 @@ impl PriceList {
     }
 
     fn read(path: &str, text: &str) -> Result<PriceList, SpecError> {
-        let list: PriceList = place::read(path, text)?;
+        let list: PriceList = texts::read(path, text)?;
         let source = Source::new(path, text);
         list.check().map_err(|e| source.placed(e))?;
         Ok(list)

@@ -14,7 +14,8 @@ use crate::limits::{COUNT_MAX, SEEDS_MAX};
 use crate::own;
 use crate::range::within;
 use crate::reference::{Reference, Table};
-use crate::scenario::place::{self, Source};
+use crate::scenario::place::Source;
+use crate::scenario::texts;
 use crate::whole::read_text;
 use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};
 use orrery_sim::time::{Span, Time};
@@ -144,7 +145,7 @@ impl JobsFile {
     /// As [`JobsFile::load`].
     pub fn from_text(name: &str, text: &str) -> Result<JobsFile, SpecError> {
         let mut file: JobsFile =
-            place::read(name, text).map_err(|e| kind::instead(kind::JOBS, name, text, e))?;
+            texts::read(name, text).map_err(|e| kind::instead(kind::JOBS, name, text, e))?;
         file.source = Source::new(name, text);
         own::some_policies(&file.policies, "salus[order=srtf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;

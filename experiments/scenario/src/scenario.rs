@@ -120,7 +120,7 @@ impl Scenario {
     /// As [`Scenario::load`].
     pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
         let file: ScenarioFile =
-            place::read(name, text).map_err(|e| kind::instead(kind::SCENARIO, name, text, e))?;
+            texts::read(name, text).map_err(|e| kind::instead(kind::SCENARIO, name, text, e))?;
         let path = Path::new(name);
         let scenario = Scenario {
             name: file.name.clone().unwrap_or_else(|| stem(path)),

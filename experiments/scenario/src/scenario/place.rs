@@ -2,9 +2,7 @@
 //!
 //! It reads no values; a text that is no TOML has no places.
 
-use super::texts;
 use crate::error::{SpecError, nearest};
-use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -87,15 +85,6 @@ impl<'a> Place<'a> {
         let Some(DeValue::Array(items)) = self.value else { return None };
         items.get(index)
     }
-}
-
-/// Reads a file's text, whose texts have limits.
-///
-/// # Errors
-/// When a text is too long, or the keys are not those of `T`; with the line.
-pub fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, SpecError> {
-    texts::check(name, text)?;
-    toml::from_str(text).map_err(|e| parse_error(name, text, &e))
 }
 
 /// What `toml` says of a text, with the nearest of the words that it expected.

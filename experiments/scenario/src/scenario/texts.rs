@@ -3,8 +3,9 @@
 //!
 //! It knows a key by its last word alone; what a scenario's names may consist of is said in `value`.
 
-use super::place::line_at;
+use super::place::{line_at, parse_error};
 use crate::error::SpecError;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -17,6 +18,15 @@ const TEXT_MAX: usize = 4 << 20;
 
 /// Keys whose texts are names, in every kind of file.
 const NAMES: [&str; 7] = ["name", "group", "kind", "id", "prefix", "preset", "case"];
+
+/// Reads a file's text, whose texts have limits.
+///
+/// # Errors
+/// When a text is too long, or the keys are not those of `T`; with the line.
+pub fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, SpecError> {
+    check(name, text)?;
+    toml::from_str(text).map_err(|e| parse_error(name, text, &e))
+}
 
 /// Passes when no text and no key of a file is too long, and none has control characters. A text that is no TOML is
 /// for its reader to refuse.

@@ -7,7 +7,8 @@ use crate::error::SpecError;
 use crate::kind;
 use crate::own;
 use crate::reference::{Reference, Table};
-use crate::scenario::place::{self, Source};
+use crate::scenario::place::Source;
+use crate::scenario::texts;
 use crate::scenario::{InputFile, changed};
 use crate::whole::read_text;
 use orrery_traces::shipped::SHIPPED;
@@ -63,7 +64,7 @@ impl TokensFile {
     /// As [`TokensFile::load`].
     pub fn from_text(name: &str, text: &str) -> Result<TokensFile, SpecError> {
         let mut file: TokensFile =
-            place::read(name, text).map_err(|e| kind::instead(kind::TOKENS, name, text, e))?;
+            texts::read(name, text).map_err(|e| kind::instead(kind::TOKENS, name, text, e))?;
         (file.source, file.text) = (Source::new(name, text), text.to_string());
         own::some_policies(&file.policies, "continuous[order=edf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;
