@@ -326,7 +326,11 @@ pub fn text_of_page(html: &str, text: &str, out: &mut Compared) {
 
 /// The Markdown has every line of the page's tables that are open.
 pub fn markdown_of_page(html: &str, markdown: &str, out: &mut Compared) {
-    let bare = |line: &str| collapsed(&line.replace("\\|", "").replace('|', " "));
+    // What is escaped is a letter of the text, and a bar the end of a cell.
+    let bare = |line: &str| {
+        let cells = line.replace("\\|", "").replace('|', " ").replace('\\', "");
+        collapsed(&cells.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    };
     text_of_page(html, &markdown.lines().map(bare).collect::<Vec<_>>().join("\n"), out);
 }
 

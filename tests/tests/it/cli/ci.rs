@@ -103,7 +103,7 @@ fn the_action_compares_fails_when_a_value_moved_and_leaves_every_report() {
     let said = step(&place, "Compare with the baselines", &[]).failed_a_check();
     assert!(said.starts_with("::error file=b.toml,line="), "{said}");
     let reports = |name: &str| place.read(&format!("orrery-reports/{name}"));
-    assert!(place.read("summary").contains("c1: 0.4 -> 0.6"));
+    assert!(place.read("summary").contains("c1: 0.4 -&gt; 0.6"));
     assert!(reports("junit.xml").contains("classname=\"b\" time=\""));
     assert!(reports("report.html").starts_with("<!DOCTYPE html>"));
 }
