@@ -2,6 +2,7 @@
 //! axis and metric.
 
 use crate::Row;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The rows with an axis or a metric in each column: `experiment,case,AXES...,system,preset,policy,
@@ -95,8 +96,8 @@ impl Wide {
 
     fn text(&self, rows: &[&Row]) -> String {
         let mut out = String::new();
-        for cell in rows.chunk_by(is_one_cell) {
-            let first = cell[0];
+        for row in rows.chunk_by(is_one_cell).flat_map(by_scope) {
+            let first = row[0];
             out.push_str(&quoted(&first.experiment));
             write_cell(&mut out, &first.case);
             let at = |a: &String| first.axis(a).unwrap_or_default();
@@ -105,8 +106,8 @@ impl Wide {
                 write_cell(&mut out, word);
             }
             for column in &self.metrics {
-                let row = cell.iter().find(|r| r.metric == column.metric);
-                column.write(row.copied(), &mut out);
+                let of_metric = row.iter().find(|r| r.metric == column.metric);
+                column.write(of_metric.copied(), &mut out);
             }
             out.push('\n');
         }
@@ -114,10 +115,24 @@ impl Wide {
     }
 }
 
-/// Whether two neighbours are of one cell and scope.
+/// Whether two neighbours are of one cell.
 fn is_one_cell(a: &&Row, b: &&Row) -> bool {
-    (&a.experiment, &a.case, &a.axes, &a.system, &a.preset, &a.policy, &a.scope)
-        == (&b.experiment, &b.case, &b.axes, &b.system, &b.preset, &b.policy, &b.scope)
+    (&a.experiment, &a.case, &a.axes, &a.system, &a.preset, &a.policy)
+        == (&b.experiment, &b.case, &b.axes, &b.system, &b.preset, &b.policy)
+}
+
+/// The rows of a cell by their scopes, in the order of the first of each.
+fn by_scope<'a>(cell: &[&'a Row]) -> Vec<Vec<&'a Row>> {
+    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut out: Vec<Vec<&Row>> = Vec::new();
+    for row in cell {
+        let i = *at.entry(&row.scope).or_insert(out.len());
+        if i == out.len() {
+            out.push(Vec::new());
+        }
+        out[i].push(row);
+    }
+    out
 }
 
 #[derive(Clone, Debug, Default)]

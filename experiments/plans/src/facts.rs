@@ -284,6 +284,9 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
         let carries = row(metric::ALLOWABLE_WITH_ONE_LESS, less.carries_per_s);
         rows.push(Row { scope, seeds, ..carries });
     }
+    if problem.plan.day.is_some() {
+        rows.push(row(metric::MEAN_LOAD, choice.mean_load));
+    }
     if problem.day.follows() {
         let at_peak = problem.cost(&choice.counts).as_usd_per_hour();
         rows.push(row(metric::COST_AT_PEAK, at_peak));
@@ -291,7 +294,7 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
         for size in choice.sizes.iter().filter(|size| size.load_per_s > 0.0) {
             let load = significant(size.load_per_s);
             let axes =
-                format!("{};load_per_s={load};size={}", base.axes, as_size(problem, &size.counts));
+                format!("{};level_per_s={load};size={}", base.axes, as_size(problem, &size.counts));
             let one = row(metric::BAD_AT_LEVEL, size.check.bad_rate);
             rows.push(Row { axes, ..one });
         }
@@ -300,9 +303,6 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
             let axes = format!("{};at={};from={from};to={to}", base.axes, clock(*at_ms));
             rows.push(Row { axes, ..row(metric::BAD_AT_CHANGE, *bad_rate) });
         }
-    }
-    if problem.plan.day.is_some() {
-        rows.push(row(metric::MEAN_LOAD, choice.mean_load));
     }
     rows
 }

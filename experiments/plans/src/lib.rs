@@ -151,8 +151,7 @@ pub struct Answers {
 
 /// The text of the page that `--html` writes.
 pub fn page_of(answers: &Answers, command: String) -> String {
-    let rows = answers.rows_without_frontier();
-    orrery_output::whole_page(answers.document(), &rows, command)
+    orrery_output::whole_page(answers.document(), &answers.rows, command)
 }
 
 /// Answers one plan with its frontier, as `--plot` draws it: as it is written, or one what-if, made already.
@@ -191,11 +190,6 @@ impl Answers {
     /// The plan and its what-ifs, a row for each group.
     pub fn side_by_side(&self) -> Table {
         document::side_by_side(&self.plan, &self.what_ifs)
-    }
-
-    /// The rows but for those of the frontier: a page has it in its figure only.
-    pub fn rows_without_frontier(&self) -> Vec<Row> {
-        self.rows.iter().filter(|r| r.metric != rows::FRONTIER).cloned().collect()
     }
 }
 

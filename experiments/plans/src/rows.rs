@@ -2,7 +2,7 @@
 //!
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
-use super::answer::{Answer, Choice};
+use super::answer::{Answer, Choice, Point};
 use super::money::usd_per_month;
 use super::next::Next;
 use super::problem::{Group, Problem};
@@ -42,26 +42,32 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
             if let Some(choice) = &answer.homogeneous {
                 rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
             }
-            for point in &answer.frontier {
-                let axes =
-                    format!("cost_usd_per_hour={};pool={}", point.cost, p.pool(&point.counts));
-                let is_answer = answer.best().is_some_and(|best| point.is_of(best));
-                let of = place_of(p, answer);
-                let first = format!("{0}-{0}", p.plan.seed);
-                let row = Row {
-                    seeds: if is_answer { of.seeds.clone() } else { first },
-                    axes,
-                    policy: point.policy.clone(),
-                    metric: FRONTIER.to_string(),
-                    unit: "1/s".to_string(),
-                    value: Some(point.rate_per_s),
-                    ..of
-                };
-                rows.push(row);
-            }
+            rows.extend(
+                answer.frontier.iter().flat_map(|point| of_point(p, answer, point, &what_if)),
+            );
         }
     }
     Ok(rows)
+}
+
+/// What a pool of the frontier costs and carries.
+fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row; 2] {
+    let is_answer = answer.best().is_some_and(|best| point.is_of(best));
+    let base = place_of(p, answer);
+    let first = format!("{0}-{0}", p.plan.seed);
+    let base = Row {
+        seeds: if is_answer { base.seeds.clone() } else { first },
+        axes: format!("what_if={what_if};place=frontier;pool={}", p.pool(&point.counts)),
+        system: point.policy.split('[').next().unwrap_or_default().to_string(),
+        policy: point.policy.clone(),
+        ..base
+    };
+    let row = |metric: &str, value: f64| {
+        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
+        Row { metric, unit, value: Some(value), ..base.clone() }
+    };
+    let cost = row(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
+    [cost, row(FRONTIER, point.rate_per_s)]
 }
 
 /// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.

@@ -138,6 +138,8 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
     let mut reader = csv::Reader::from_reader(wide.as_bytes());
     let header: Vec<String> =
         reader.headers().expect("a header").iter().map(String::from).collect();
+    let once: BTreeSet<&String> = header.iter().collect();
+    out.expect(once.len() == header.len(), || format!("wide: a column is there twice: {header:?}"));
     // Kairos's pools with their ranks are another table.
     if header.iter().any(|column| column == "rank") {
         return;
@@ -147,12 +149,13 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
         ["experiment", "table", "case", "system", "policy", "preset", "scope"].contains(&c)
             || axes.contains(c)
     };
-    let of_whom = by_name(rows);
+    let (of_whom, mut seen) = (by_name(rows), BTreeSet::new());
     for line in reader.records() {
         let line = line.expect("a line");
         let cells = || header.iter().map(String::as_str).zip(&line);
         let keys: Vec<(&str, &str)> = cells().filter(|c| is_key(c.0)).collect();
         let own = rows_of(&of_whom, &keys);
+        out.expect(seen.insert(format!("{keys:?}")), || format!("wide: two lines of {keys:?}"));
         for (column, cell) in cells().filter(|c| !is_key(c.0) && !c.1.is_empty()) {
             if printed(cell).is_none() || column == "cells" || column == "keys" {
                 continue;

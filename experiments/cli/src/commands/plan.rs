@@ -119,7 +119,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
             write_atomically(&folder.join(file), text.as_bytes())?;
         }
     }
-    let rows = if args.plot.is_some() { all.rows.clone() } else { all.rows_without_frontier() };
+    let rows = all.rows.clone();
     let forms = Forms {
         table: document.to_text(),
         wide: wide(&rows),

@@ -12,6 +12,8 @@ const TYPED: &[(&str, usize)] = &[
     ("goodput a.toml --policy fifo --policy nexus --seeds 2 --requests-per-model 1000", 20),
     ("sweep s.toml", 100),
     ("arena --suite s --alone --policy eager --policy nexus --policy fifo --seeds 3", 100),
+    ("plan pools.toml --plot f.svg --markdown c.md --what-if load=1.5", 100),
+    ("plan fleet.toml --plot f.svg --markdown c.md", 100),
     ("calibrate server.toml perf_analyzer.csv --markdown c.md", 50),
 ];
 
@@ -20,6 +22,8 @@ fn the_forms_of_every_command_s_answer_agree() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     place.write("s.toml", super::sweep::SWEEP);
     super::arena::write_suite(&place);
+    place.write("pools.toml", super::plan::SMALL);
+    place.write("fleet.toml", super::plan::FLEET);
     for name in ["server.toml", "perf_analyzer.csv"] {
         let file = format!("{}/../scenarios/triton/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::copy(file, place.path(name)).expect("a file that is there");

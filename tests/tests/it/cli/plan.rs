@@ -56,7 +56,7 @@ fn an_answer_leaves_as_table_summary_figure_rows_and_scenario() {
 }
 
 /// Two kinds; `large` runs on one of them only.
-const FLEET: &str = r#"pools = "fleet"
+pub(super) const FLEET: &str = r#"pools = "fleet"
 goal = "carry-load"
 seeds = 2
 requests_per_model = 300
