@@ -236,8 +236,9 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
     besides.for_each(|(_, value)| numbers_of(value, &mut others));
     let (axes, whose) = (axes_of(rows), by_name(rows));
     for table in tables(html) {
-        let of_whom = table.columns.iter().position(|c| c == "policy" || c == "system");
-        if of_whom.is_none() {
+        let has = |names: &[&str]| table.columns.iter().any(|c| names.contains(&c.as_str()));
+        let is_plan = has(&["pool"]) && !has(&["policy", "system"]);
+        if !is_plan && !has(&["policy", "system"]) {
             continue;
         }
         let is_key = |c: &str| {
@@ -247,10 +248,13 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
             let cells = table.columns.iter().zip(line).filter(|(c, _)| is_key(c));
             let keys: Vec<(&str, &str)> =
                 cells.map(|(c, cell)| (c.as_str(), cell[1].as_str())).collect();
-            let own = rows_of(&whose, &keys);
+            // A plan names its pools in words.
+            let own = if is_plan { rows.iter().collect() } else { rows_of(&whose, &keys) };
             for (column, [key, text, small]) in table.columns.iter().zip(line) {
                 let Ok(k) = key.parse::<f64>() else { continue };
-                if is_key(column) || column == "seeds" || column == "samples" {
+                // A difference of two lines of the table is in no row.
+                let is_difference = is_plan && column.ends_with("against now");
+                if is_key(column) || column == "seeds" || column == "samples" || is_difference {
                     continue;
                 }
                 // `0.204 ±0.046`, and the first of the places `1-3`.
