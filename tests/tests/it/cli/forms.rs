@@ -7,7 +7,7 @@ use orrery_results::read_rows;
 
 /// What a command writes, in short runs; `OUT` is its folder of results.
 const TYPED: &[(&str, usize)] = &[
-("run a.toml --seeds 2", 100),
+    ("run a.toml --seeds 2", 100),
     ("run a.toml", 100),
     ("goodput a.toml --policy fifo --policy nexus --seeds 2 --requests-per-model 1000", 20),
     ("sweep s.toml", 100),

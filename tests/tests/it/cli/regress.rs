@@ -2,8 +2,9 @@
 
 use super::process::Place;
 use super::small_scenario;
+use crate::forms::{self, Compared};
 use orrery_results::RESULT_VERSION;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const BASELINE: &str = "# a comment that stays\n\n[rerun]\nscenario = \"a.toml\"\n\
     policies = [\"fifo\", \"nexus\"]\nmetrics = [\"finish_rate\", \"latency_p99_ns\"]\n";
@@ -207,7 +208,21 @@ fn every_form_names_what_changed_and_counts_each_value_once() {
         let github = place.run(&["regress", "b.toml", "--format", "github"]).failed_a_check();
         let last = github.lines().last().expect("a verdict").replace("::", ": ");
         assert_eq!(counts(&last), (own, all), "GitHub and text, {to}");
+        let (of_junit, of_github) = (values(&moved, '\n'), values(&github, '%'));
+        assert!(of_github.is_subset(&of_junit), "{to}: {of_github:?} and {of_junit:?}");
+        let mut out = Compared::default();
+        forms::text_of_page(&page, &said, &mut out);
+        forms::markdown_of_page(&page, &place.read("m.md"), &mut out);
+        out.agree(to, if of_github.is_empty() { 0 } else { 2 });
     }
+}
+
+/// What a report for programs says of each value that moved: `latency_p99_ns of fifo: 1 -> 2`.
+fn values(text: &str, end: char) -> BTreeSet<String> {
+    let kinds = ["worse: ", "better: ", "changed: "];
+    let parts = kinds.iter().flat_map(|kind| text.split(kind).skip(1));
+    let of = |part: &str| part.split(['<', '\n', end]).next().unwrap_or("").replace("-&gt;", "->");
+    parts.map(of).filter(|value| value.contains(" -> ")).collect()
 }
 
 #[test]
