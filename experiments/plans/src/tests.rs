@@ -654,3 +654,26 @@ fn a_policy_that_plans_in_epochs_is_judged_by_its_plans() {
     assert!((3..=12).contains(&best.counts[1]), "{:?}", best.counts);
     assert_eq!(best.at_load.seen.idle, [0, 0], "every device works");
 }
+
+/// Symphony serves 499 requests at once under an SLO of seconds: arrivals were counted in portions of 512, so that a few
+/// seemed to stay of each, and "not even 128" devices that were idle carried the load.
+#[test]
+fn a_device_that_idles_carries_its_load_under_a_long_slo() {
+    for slo_ms in [1_000, 10_000, 60_000] {
+        let scenario = CLUSTERS.find("[scenario]").unwrap();
+        let head = CLUSTERS[..scenario].replace(", \"clockwork\"", "").replace("2000", "10000");
+        let text = format!(
+            "{}\n[[instance]]\nkind = \"A100\"\nzoo = \"nvidia\"\ngpu = \"A100-40GB\"\nprice_usd_per_hour = 2.0\n\
+             count_max = 2\n\n[scenario]\nwarm_up_s = 2.0\narrivals = {{ poisson = {{ rate_per_s = 500.0 }} }}\n\n\
+             [[scenario.zoo]]\nname = \"nvidia\"\ngpu = \"A100-40GB\"\nmodels = [\"resnet50v1.5-mixed\"]\n\
+             slo_ms = {slo_ms}.0\n",
+            &head[..head.find("[[instance]]").unwrap()]
+        );
+        let (plan, source) = plan(&text);
+        let p = Problem::new(&plan, &source).unwrap();
+        let runs = Runs::new(None);
+        let bench = Bench::new(&p, &p.groups[0], &p.policies[0], &runs);
+        let probe = bench.probe(&[1], 500.0).unwrap();
+        assert!(probe.good && !probe.diverging, "{slo_ms} ms: {probe:?}");
+    }
+}

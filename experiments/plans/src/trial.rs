@@ -427,7 +427,8 @@ impl<'a> Bench<'a> {
         };
         Ok(match group.is_trace {
             true => rule,
-            false => rule.adapted(longest_slo(setup), self.policy.epoch()),
+            // By its flow a system is seen to fill: a verdict waits for thrice the longest delay so far.
+            false => rule.adapted(longest_slo(setup).min(DISTURBED_MAX), self.policy.epoch()),
         })
     }
 
