@@ -22,7 +22,7 @@ mod twins;
 mod verdict;
 
 pub use campaign::{Campaign, CampaignFile, Grid, Limits, Quick, Slo, Targets, limits};
-pub use capacity::{Beyond, beyond, capacity_per_s, time_of_one};
+pub use capacity::{Beyond, beyond, load_of_one_per_s, time_of_one};
 pub use figures::figures;
 pub use outcome::{
     Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,

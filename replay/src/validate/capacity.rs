@@ -15,11 +15,12 @@ pub fn time_of_one(setup: &Setup, model: usize) -> Span {
     mean_batch(&setup.world.latency[0][model], &apps_of(setup, model), 1)
 }
 
-/// Requests a second that all devices carry when each batch has the size that costs least for each
+/// The unit of a campaign's loads: requests a second that all devices carry when each batch has the size that costs least for each
 /// request, of the sizes k with `2 L(k) <= SLO`: a request may just miss a batch and then waits for
 /// it. `L(k)` is the mean latency of a batch of k requests drawn from the workload, on the first kind
-/// of device. Models share the devices by the weights of their applications.
-pub fn capacity_per_s(setup: &Setup) -> f64 {
+/// of device. Models share the devices by the weights of their applications. No bound: the most that can be answered in
+/// time is `orrery_scenario::search::capacity_per_s`, of the sizes with `l(k) <= SLO`.
+pub fn load_of_one_per_s(setup: &Setup) -> f64 {
     let total: f64 = setup.apps.iter().map(|a| a.weight).sum();
     let mut seconds_per_request = 0.0;
     for (m, law) in setup.world.latency[0].iter().enumerate() {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     fn capacity(slo_ms: f64) -> f64 {
-        capacity_per_s(&setup(slo_ms))
+        load_of_one_per_s(&setup(slo_ms))
     }
 
     #[test]

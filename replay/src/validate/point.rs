@@ -1,7 +1,7 @@
 //! The points of a campaign.
 
 use super::campaign::{Campaign, Slo, options};
-use super::capacity::{capacity_per_s, time_of_one};
+use super::capacity::{load_of_one_per_s, time_of_one};
 use crate::error::Error;
 use crate::folder::sha256;
 use crate::prediction::Prediction;
@@ -51,7 +51,7 @@ pub fn points(
             for slo in grid.slos() {
                 let scenario = with_slo(campaign, &base, law, slo)?;
                 let prediction = predicted(campaign, &scenario, law)?;
-                let capacity = capacity_per_s(&prediction.setup);
+                let capacity = load_of_one_per_s(&prediction.setup);
                 for load in &grid.loads {
                     let rate = capacity * load;
                     let change = (campaign.rate_key()?.to_string(), Value::from(rate));

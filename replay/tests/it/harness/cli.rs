@@ -411,12 +411,8 @@ fn a_core_that_is_not_there_and_a_clock_that_it_cannot_have_are_refused() {
 
 /// A run of seconds on a core: the whole way with real computation. Its figures are not looked at.
 #[test]
+#[cfg_attr(not(has_two_cores), ignore = "one core when the tests were compiled")]
 fn a_core_runs_a_scenario() {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if cores < 2 {
-        eprintln!("skipped: one core");
-        return;
-    }
     let home = home();
     let at = home.path();
     let sentences = std::fs::read_to_string(campaigns().join("sentences.toml")).unwrap();
