@@ -4,6 +4,7 @@
 //! a check failed (a run is invalid, a campaign misses its targets), 2 usage or input.
 
 mod compare;
+mod interrupt;
 mod profile;
 mod retrace;
 mod run;

@@ -46,14 +46,19 @@ pub struct Options {
     /// A run of which more than one in a hundred arrivals, decisions or launches is later than this is
     /// invalid.
     pub max_lateness: Span,
+    /// Whether the run is to end now, with what was measured; asked at every input, and in a long wait.
+    pub stop: Option<fn() -> bool>,
     /// A fault that a test puts in, to see it found.
     pub mutation: Option<Mutation>,
 }
 
+/// The longest wait in which nobody is asked whether to stop.
+const ASKED: Span = Span::from_ms(100);
+
 impl Default for Options {
     fn default() -> Self {
         let (placement, max_lateness) = (Placement::default(), Span::from_ms(1));
-        Options { placement, max_lateness, mutation: None }
+        Options { placement, max_lateness, stop: None, mutation: None }
     }
 }
 
@@ -112,7 +117,8 @@ pub fn replay<'w, P: Policy, O: Observer>(
         clock.begin();
         clock.enter(CONTROLLER);
         let mut core = Core::new(world.core.clone(), policy, (Issues::default(), observer));
-        let (end, events, failure) = control(&mut core, &mut host, clock, world.until);
+        let (end, events, failure) =
+            control(&mut core, &mut host, clock, world.until, options.stop);
         let failure = failure.or_else(|| host.source_failure().map(Failure::Source));
         let (policy, (issues, observer)) = core.finish(end);
         let lateness = host.lateness();
@@ -142,6 +148,7 @@ fn control<P: Policy, O: Observer>(
     host: &mut WallHost<'_, '_, '_>,
     clock: &dyn Clock,
     until: Option<Time>,
+    stop: Option<fn() -> bool>,
 ) -> (Time, u64, Option<Failure>) {
     let until = until.unwrap_or(Time::NEVER);
     let mut now = clock.now();
@@ -151,6 +158,9 @@ fn control<P: Policy, O: Observer>(
     core.handle(now, Input::Start, host);
     loop {
         host.take_reports();
+        if stop.is_some_and(|is_asked| is_asked()) {
+            host.failed.get_or_insert_with(interrupted);
+        }
         if host.failed.is_some() {
             return (now, events, None);
         }
@@ -173,7 +183,8 @@ fn control<P: Policy, O: Observer>(
         }
         let reading = clock.now();
         if reading < at.min(until) {
-            clock.wait(CONTROLLER, at.min(until));
+            let asked = stop.map_or(Time::NEVER, |_| reading + ASKED);
+            clock.wait(CONTROLLER, at.min(until).min(asked));
             continue;
         }
         if at > until {
@@ -194,6 +205,15 @@ fn control<P: Policy, O: Observer>(
         host.inputs.push(Handled { due: at, at: now, rank: input.rank() });
         core.handle(now, input, host);
         host.busy += clock.now() - reading;
+    }
+}
+
+fn interrupted() -> DeviceError {
+    DeviceError {
+        device: "the run".to_string(),
+        doing: "waiting for its end".to_string(),
+        said: "it was stopped by a signal".to_string(),
+        remedy: "what was measured until then is kept; run it again for the whole".to_string(),
     }
 }
 

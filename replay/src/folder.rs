@@ -66,6 +66,11 @@ impl Unfinished {
         std::fs::write(&path, bytes).map_err(|e| Error::unwritable(&self.to.join(name), &e))
     }
 
+    /// Leaves it as it is under its first name, which is given: the disk is full, say.
+    pub fn keep(self) -> PathBuf {
+        self.at.keep()
+    }
+
     /// Gives the folder its name.
     ///
     /// # Errors

@@ -113,13 +113,14 @@ pub fn profile(
     let kind = one_kind(scenario)?;
     let setup = scenario.setup(scenario.seed)?;
     let mut device = open()?;
-    let description = device.describe();
     let primitives = device.primitives()?;
     let plans = plans(settings, &setup, device.as_ref());
     let load = |ms: f64| (ms > 0.0).then(|| Span::from_ms_f64(ms));
     let loads: Vec<_> = scenario.file.model.iter().map(|m| load(m.load_ms)).collect();
     let clock = clocks.start(placement);
     let measured = measure(device.as_mut(), clock.as_ref(), &plans, &loads, settings)?;
+    // What its workers are is a part of it.
+    let description = device.describe();
     drop(device);
     let timed = &measured.timed;
     let mut model = Vec::new();

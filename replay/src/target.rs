@@ -125,7 +125,7 @@ impl Choice {
             Target::Cuda(ordinal) => {
                 let empty = toml::Table::new();
                 let table = self.config.cuda.as_ref().unwrap_or(&empty);
-                open_cuda(ordinal, table, &self.file, &names)
+                open_cuda(ordinal, table, &self.file, scenario)
             }
         }
     }

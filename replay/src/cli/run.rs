@@ -1,5 +1,6 @@
 //! `orrery-replay run`.
 
+use super::interrupt;
 use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::driver::Options;
@@ -8,14 +9,14 @@ use crate::error::{Error, read_text};
 use crate::folder::{Unfinished, sha256};
 use crate::host;
 use crate::prediction::{OverheadAs, Prediction};
-use crate::profile::ProfileFile;
+use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::validate::{beyond, limits};
 use clap::{Args, ValueEnum};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::Record;
-use orrery_sim::request::{Request, RequestId, SourceId};
+use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
 use orrery_sim::time::Span;
 use std::path::PathBuf;
 
@@ -95,6 +96,7 @@ impl Run {
             profile.is_of(file, &device)?;
         }
         let folder = Unfinished::begin(&self.out, self.force)?;
+        interrupt::catch("stopping with what was measured");
         let run = runner::Run {
             scenario: &scenario,
             prediction: &prediction,
@@ -120,6 +122,17 @@ impl Run {
             ModeArg::Schedule => {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
+                if let Some((ActionId(action), units, model, limit)) = plan.beyond(&limits) {
+                    let name = &scenario.model_names()[model.index()];
+                    let found =
+                        format!("batch {action} of the plan, with {units} items of `{name}`");
+                    let allowed = format!(
+                        "batches of at most {limit}: `max_batch` of `{name}` on the device"
+                    );
+                    let remedy = "raise `max_batch` in the device's configuration, or make the plan with \
+                                  `max_batch` of the policy";
+                    return Err(Error::value("--schedule", found, allowed, remedy));
+                }
                 say.line(&format!("following a {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Schedule(&plan))?;
                 (policy, predicted, ran)
@@ -127,7 +140,11 @@ impl Run {
         };
         let record = self.record(&scenario, &policy, seed)?.with(&ran);
         let head = Head::of(&scenario, &prediction.setup, policy);
-        record::write(&folder, &head, &predicted, &ran, &record)?;
+        if let Err(error) = record::write(&folder, &head, &predicted, &ran, &record) {
+            let kept = folder.keep();
+            say.line(&format!("what could be written is in {}", kept.display()));
+            return Err(error);
+        }
         folder.finish()?;
         say.line(&format!("wrote {}", self.out.display()));
         self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)
@@ -171,6 +188,8 @@ impl Run {
         Ok(Options {
             placement: self.placement.placement(),
             max_lateness: Span::from_ms_f64(self.max_lateness_ms),
+            // A virtual clock does not wait.
+            stop: matches!(self.clock.clocks(), Clocks::Wall(_)).then_some(interrupt::is_asked),
             ..Options::default()
         })
     }

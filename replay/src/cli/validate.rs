@@ -1,5 +1,6 @@
 //! `orrery-replay validate`.
 
+use super::interrupt;
 use super::shared::{Answer, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
@@ -8,9 +9,7 @@ use crate::validate::{
     self, Campaign, Context, Effort, Store, has_gpu_run, markdown, to_csv, verdict,
 };
 use clap::Args;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// `orrery-replay validate`.
@@ -75,7 +74,7 @@ impl Validate {
         if !self.force {
             store.check(&campaign.title())?;
         }
-        stop_on_signals();
+        interrupt::catch("stopping after this run");
         let date = self.date.clone().unwrap_or_else(host::today);
         let host = Host::here();
         let mut told = |line: &str| say.line(line);
@@ -88,7 +87,7 @@ impl Validate {
             any_profile: self.any_profile || self.quick,
             when_quiet: self.when_quiet,
             limits,
-            stop: &|| STOP.load(Ordering::SeqCst),
+            stop: &interrupt::is_asked,
             date: date.clone(),
             command: host::command(),
             say: &mut told,
@@ -149,20 +148,6 @@ impl Validated {
     pub(super) fn answer(&self) -> Result<Answer, Error> {
         Ok(Answer::of(validate::table(&validate::finished(&self.folders)?)))
     }
-}
-
-/// Set by Ctrl-C and by SIGTERM: what runs is ended, and the report written.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-fn stop_on_signals() {
-    let handler = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        let _ = writeln!(std::io::stderr(), "stopping after this run; again stops at once");
-    };
-    // Only the first of a process can install it, and one is enough.
-    let _ = ctrlc::set_handler(handler);
 }
 
 /// Whether a GPU campaign's results stand beside a folder.

@@ -21,6 +21,8 @@ pub struct Side {
     pub actions: Option<Vec<ActionRow>>,
     /// Requests before this do not count; from the run's record, else zero.
     pub warm_up_ns: u64,
+    /// Why the run ended early, if it did.
+    pub failed: Option<String>,
 }
 
 /// A line of `actions.csv`.
@@ -126,10 +128,12 @@ pub fn read_log_file(file: &Path) -> Result<(Names, Vec<Record>), Error> {
 }
 
 /// The part of a `run.json` that a comparison needs.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct RunFile {
     #[serde(default)]
     warm_up_ns: u64,
+    #[serde(default)]
+    failed: Option<String>,
 }
 
 impl Side {
@@ -147,15 +151,15 @@ impl Side {
         let actions = path.join("actions.csv");
         let actions = actions.is_file().then(|| read_actions(&actions)).transpose()?;
         let run = path.join("run.json");
-        let mut warm_up_ns = 0;
+        let mut record = RunFile::default();
         if run.is_file() {
             let text = read_text(&run)?;
-            let parsed: RunFile = serde_json::from_str(&text).map_err(|e| {
+            record = serde_json::from_str(&text).map_err(|e| {
                 Error::in_file(&run, format!("line {}", e.line()), e, "a run's record", "run again")
             })?;
-            warm_up_ns = parsed.warm_up_ns;
         }
-        Ok(Side { file, names, records, actions, warm_up_ns })
+        let RunFile { warm_up_ns, failed } = record;
+        Ok(Side { file, names, records, actions, warm_up_ns, failed })
     }
 
     /// A side in memory.

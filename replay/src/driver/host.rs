@@ -157,6 +157,8 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
     /// Opens a device and gives its workers their threads.
     pub fn hire(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<(), DeviceError> {
         let mut device = self.rig.open(id, spec)?;
+        // Its workers are a part of what it says of itself: what multiplies matrices is known then.
+        let workers = device.workers(spec.lanes)?;
         let description = device.describe();
         if spec.can_preempt && !description.can_preempt {
             return Err(DeviceError {
@@ -167,7 +169,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
                     .to_string(),
             });
         }
-        self.crew.hire(id, device.workers(spec.lanes)?);
+        self.crew.hire(id, workers);
         self.descriptions.push(description);
         Ok(())
     }

@@ -64,6 +64,16 @@ impl Plan {
         self.requests
     }
 
+    /// The first batch of more items than its model may have on the device, with that number.
+    pub fn beyond(&self, limits: &[Option<u32>]) -> Option<(ActionId, u32, ModelId, u32)> {
+        let of = |(_, action, step): &(Time, ActionId, Step)| {
+            let Step::Run(planned) = step else { return None };
+            let limit = (*limits.get(planned.model.index())?)?;
+            (planned.units > limit).then_some((*action, planned.units, planned.model, limit))
+        };
+        self.steps.iter().find_map(of)
+    }
+
     /// The policy that follows it.
     pub fn policy(self) -> FollowPlan {
         FollowPlan { plan: self, ..FollowPlan::default() }

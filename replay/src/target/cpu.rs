@@ -1,6 +1,6 @@
 //! The way to cores of this machine: their configuration against the scenario.
 
-use super::each::one_for_each;
+use super::each::{nothing_is_cut, one_for_each};
 use crate::device::Device;
 use crate::device::cpu::{CpuConfig, Workload, open as open_core};
 use crate::error::Error;
@@ -21,20 +21,11 @@ pub fn open(
     let config = config.cloned().unwrap_or_default();
     one_for_each(file, "cpu", config.models.len(), &scenario.model_names())?;
     let device = open_core(core, &config)?;
-    let setup = scenario.setup(scenario.seed)?;
-    for (m, model) in config.models.iter().enumerate() {
-        let Workload::Encoder(encoder) = &model.workload else { continue };
-        let last_us = encoder.lengths.last().map_or(0.0, |l| l.1);
-        let apps = setup.apps.iter().filter(|a| a.model.index() == m);
-        let longest_us = apps.map(|a| a.law.quantile_ns(1.0) / 1e3).fold(0.0, f64::max);
-        // What lies between two lengths belongs to the longer.
-        if longest_us > last_us * 1.001 {
-            let key = format!("cpu.models[{m}].workload.encoder.lengths");
-            let found = format!("a table up to {last_us} us for requests of up to {longest_us} us");
-            let remedy = "raise `max_len` and extend `lengths`, or shorten the requests: a longer one \
-                          would be cut in silence";
-            return Err(Error::in_file(file, key, found, "the length of every request", remedy));
-        }
-    }
+    let encoder = |workload: &Workload| match workload {
+        Workload::Encoder(encoder) => encoder.lengths.last().map(|l| l.1),
+        _ => None,
+    };
+    let longest: Vec<Option<f64>> = config.models.iter().map(|m| encoder(&m.workload)).collect();
+    nothing_is_cut(file, "cpu", &longest, scenario)?;
     Ok(Box::new(device))
 }

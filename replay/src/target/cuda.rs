@@ -1,9 +1,10 @@
 //! The way to CUDA devices: the one place outside `device/cuda` that knows of them.
 
-use super::each::one_for_each;
-use crate::device::cuda::{self, CudaConfig, CudaDevice};
+use super::each::{nothing_is_cut, one_for_each};
+use crate::device::cuda::{self, CudaConfig, CudaDevice, Workload};
 use crate::device::{Description, Device, DeviceError, Primitive, Worker};
 use crate::error::Error;
+use orrery_scenario::Scenario;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use std::path::Path;
@@ -23,13 +24,19 @@ pub fn open(
     ordinal: usize,
     config: &toml::Table,
     file: &Path,
-    models: &[String],
+    scenario: &Scenario,
 ) -> Result<Box<dyn Device>, Error> {
     let config: CudaConfig = config.clone().try_into().map_err(|e: toml::de::Error| {
         let allowed = "the keys of docs/replay.md";
         Error::in_file(file, "cuda", e.message(), allowed, "correct the table")
     })?;
-    one_for_each(file, "cuda", config.models.len(), models)?;
+    one_for_each(file, "cuda", config.models.len(), &scenario.model_names())?;
+    let encoder = |workload: &Workload| match workload {
+        Workload::Encoder(encoder) => encoder.lengths.last().map(|l| l.1),
+        Workload::Timed(_) | Workload::Compute(_) => None,
+    };
+    let longest: Vec<Option<f64>> = config.models.iter().map(|m| encoder(&m.workload)).collect();
+    nothing_is_cut(file, "cuda", &longest, scenario)?;
     Ok(Box::new(Gpu(cuda::open(ordinal, config)?)))
 }
 

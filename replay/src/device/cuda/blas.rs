@@ -1,11 +1,13 @@
 //! cuBLAS's matrix product, when the library is there.
 #![allow(unsafe_code)]
 
+use super::driver::Context;
 use crate::device::encoder::plan::{Gemm, Spot};
 use cudarc::cublas::{result, sys};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 const FUNCTIONS: [&str; 5] = [
     "cublasCreate_v2",
@@ -19,6 +21,7 @@ const FUNCTIONS: [&str; 5] = [
 #[derive(Debug)]
 pub struct Blas {
     handle: sys::cublasHandle_t,
+    context: Arc<Context>,
 }
 
 // SAFETY: a handle may go to another thread as long as one at a time uses it; `&mut self` sees to that.
@@ -26,12 +29,12 @@ unsafe impl Send for Blas {}
 
 impl Blas {
     /// cuBLAS on this stream, or why not. The stream's context must be the thread's.
-    pub fn new(stream: &CudaStream) -> Result<Blas, String> {
-        catch_unwind(AssertUnwindSafe(|| Blas::open(stream)))
+    pub fn new(stream: &CudaStream, context: Arc<Context>) -> Result<Blas, String> {
+        catch_unwind(AssertUnwindSafe(|| Blas::open(stream, context)))
             .unwrap_or_else(|_| Err("its library could not be used".to_string()))
     }
 
-    fn open(stream: &CudaStream) -> Result<Blas, String> {
+    fn open(stream: &CudaStream, context: Arc<Context>) -> Result<Blas, String> {
         // SAFETY: loading a library runs its initialisers; this is NVIDIA's.
         if !unsafe { sys::is_culib_present() } {
             return Err(format!(
@@ -48,7 +51,7 @@ impl Blas {
             }
         }
         let handle = result::create_handle().map_err(|e| format!("cublasCreate said {:?}", e.0))?;
-        let blas = Blas { handle };
+        let blas = Blas { handle, context };
         // SAFETY: both are alive; the stream outlives the handle, which its lane drops first.
         unsafe { result::set_stream(handle, stream.cu_stream().cast()) }
             .map_err(|e| format!("cublasSetStream said {:?}", e.0))?;
@@ -112,9 +115,10 @@ impl Blas {
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        // A device that was lost cannot let go of it; there is nobody left to tell.
-        // SAFETY: the handle is alive until here.
-        let _ = unsafe { result::destroy_handle(self.handle) };
+        if self.context.takes_back() {
+            // SAFETY: the handle is alive until here.
+            let _ = unsafe { result::destroy_handle(self.handle) };
+        }
     }
 }
 

@@ -20,16 +20,35 @@ use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// A context, and whether something in it hangs.
+///
+/// Whoever frees memory, unloads a module or releases a context waits until everything in it has ended: for ever behind
+/// what hangs. Then nothing is given back, and the end of the process does it.
+#[derive(Debug)]
+pub struct Context {
+    cuda: Arc<CudaContext>,
+    hangs: AtomicBool,
+}
+
+impl Context {
+    /// Whether what was taken can be given back: not behind a kernel that hangs. Makes the context the thread's.
+    pub fn takes_back(&self) -> bool {
+        // A device that was lost cannot free; there is nobody left to tell.
+        !self.hangs.load(Ordering::Relaxed) && self.cuda.bind_to_thread().is_ok()
+    }
+}
 
 /// An opened device with its kernels.
 #[derive(Debug)]
 pub struct Gpu {
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
     device: String,
     patience: Duration,
     functions: BTreeMap<Kernel, CudaFunction>,
-    _module: Arc<CudaModule>,
+    module: Arc<CudaModule>,
 }
 
 impl Gpu {
@@ -40,12 +59,11 @@ impl Gpu {
             let device = device.clone();
             move |error| device_error(&device, doing, error)
         };
-        let context = CudaContext::new(ordinal).map_err(fault("opening the device"))?;
+        let cuda = CudaContext::new(ordinal).map_err(fault("opening the device"))?;
         // SAFETY: no CudaSlice is ever made; memory, and what is done to it in which order, is in our
         // own hands: each lane has its own buffers and waits for its stream before it goes on.
-        unsafe { context.disable_event_tracking() };
-        let module =
-            context.load_module(Ptx::from_src(ptx)).map_err(fault("loading the kernels"))?;
+        unsafe { cuda.disable_event_tracking() };
+        let module = cuda.load_module(Ptx::from_src(ptx)).map_err(fault("loading the kernels"))?;
         let mut functions = BTreeMap::new();
         for kernel in Kernel::ALL {
             let function = module.load_function(kernel.name()).map_err(|error| {
@@ -53,7 +71,20 @@ impl Gpu {
             })?;
             functions.insert(kernel, function);
         }
-        Ok(Gpu { context, device, patience, functions, _module: module })
+        let context = Arc::new(Context { cuda, hangs: AtomicBool::new(false) });
+        Ok(Gpu { context, device, patience, functions, module })
+    }
+
+    /// The context, for whoever holds something of it.
+    pub fn context(&self) -> Arc<Context> {
+        Arc::clone(&self.context)
+    }
+
+    /// Something on the device does not end: from now on nothing of it is given back.
+    pub fn give_up(&self) {
+        if !self.context.hangs.swap(true, Ordering::Relaxed) {
+            std::mem::forget((Arc::clone(&self.context.cuda), Arc::clone(&self.module)));
+        }
     }
 
     /// As in `--device`.
@@ -73,17 +104,17 @@ impl Gpu {
 
     /// Makes the device the calling thread's.
     pub fn bind(&self) -> Result<(), DeviceError> {
-        self.check("binding the device to a thread", self.context.bind_to_thread())
+        self.check("binding the device to a thread", self.context.cuda.bind_to_thread())
     }
 
     /// A fact about the device, or nothing if the driver does not know it.
     pub fn attribute(&self, attribute: Attribute) -> Option<i32> {
-        self.context.attribute(attribute).ok()
+        self.context.cuda.attribute(attribute).ok()
     }
 
     /// What the device calls itself.
     pub fn name(&self) -> Result<String, DeviceError> {
-        self.check("asking for the device's name", self.context.name())
+        self.check("asking for the device's name", self.context.cuda.name())
     }
 
     /// The device's unique number, as `nvidia-smi -L` prints it.
@@ -92,8 +123,10 @@ impl Gpu {
         let mut uuid = CUuuid { bytes: [0; 16] };
         // SAFETY: `uuid` is a place for one, and the function is there.
         let got = match (old, new) {
-            (true, _) => unsafe { sys::cuDeviceGetUuid(&mut uuid, self.context.cu_device()) },
-            (_, true) => unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, self.context.cu_device()) },
+            (true, _) => unsafe { sys::cuDeviceGetUuid(&mut uuid, self.context.cuda.cu_device()) },
+            (_, true) => unsafe {
+                sys::cuDeviceGetUuid_v2(&mut uuid, self.context.cuda.cu_device())
+            },
             _ => return Ok("unknown".to_string()),
         };
         self.check("asking for the device's uuid", got.result())?;
@@ -102,7 +135,7 @@ impl Gpu {
 
     /// Bytes of device memory: free, and in all.
     pub fn memory_bytes(&self) -> Result<(usize, usize), DeviceError> {
-        self.check("asking for the device's memory", self.context.mem_get_info())
+        self.check("asking for the device's memory", self.context.cuda.mem_get_info())
     }
 
     /// A stream; an urgent one goes before others where kernels wait for room.
@@ -111,12 +144,12 @@ impl Gpu {
         let doing = "creating a stream";
         let (least, most) = self.check(doing, result::stream::get_priority_range())?;
         let priority = if urgent { most } else { least };
-        self.check(doing, self.context.new_stream_with_priority(priority))
+        self.check(doing, self.context.cuda.new_stream_with_priority(priority))
     }
 
     /// An event that knows when it happened.
     pub fn event(&self) -> Result<CudaEvent, DeviceError> {
-        let event = self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        let event = self.context.cuda.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         self.check("creating an event", event)
     }
 
@@ -128,7 +161,7 @@ impl Gpu {
         let pointer = unsafe { result::malloc_sync(bytes.max(4) as usize) };
         let doing = format!("taking {} MiB of device memory for {what}", bytes.div_ceil(1 << 20));
         let pointer = self.check(&doing, pointer)?;
-        Ok(Memory { pointer, bytes, context: Arc::clone(&self.context) })
+        Ok(Memory { pointer, bytes, context: self.context() })
     }
 
     /// Host memory that does not move, filled with zeros: copies from it need no detour.
@@ -141,7 +174,7 @@ impl Gpu {
         let pointer = self.check(&doing, pointer)?.cast::<u8>();
         // SAFETY: the driver gave `bytes` bytes, which nobody else has.
         unsafe { pointer.write_bytes(0, bytes) };
-        Ok(Pinned { pointer, bytes, context: Arc::clone(&self.context) })
+        Ok(Pinned { pointer, bytes, context: self.context() })
     }
 
     /// Starts a kernel.
@@ -260,7 +293,7 @@ impl Plain for f32 {}
 pub struct Memory {
     pointer: CUdeviceptr,
     bytes: u64,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
 }
 
 impl Memory {
@@ -272,10 +305,10 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // A device that was lost cannot free; there is nobody left to tell.
-        let _ = self.context.bind_to_thread();
-        // SAFETY: the driver gave it, and nobody else frees it.
-        let _ = unsafe { result::free_sync(self.pointer) };
+        if self.context.takes_back() {
+            // SAFETY: the driver gave it, and nobody else frees it.
+            let _ = unsafe { result::free_sync(self.pointer) };
+        }
     }
 }
 
@@ -284,7 +317,7 @@ impl Drop for Memory {
 pub struct Pinned {
     pointer: *mut u8,
     bytes: usize,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
 }
 
 // SAFETY: plain memory, owned; the pointer is used through `&mut self` or for reading only.
@@ -301,8 +334,9 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        let _ = self.context.bind_to_thread();
-        // SAFETY: the driver gave it, and nobody else frees it.
-        let _ = unsafe { result::free_host(self.pointer.cast()) };
+        if self.context.takes_back() {
+            // SAFETY: the driver gave it, and nobody else frees it.
+            let _ = unsafe { result::free_host(self.pointer.cast()) };
+        }
     }
 }

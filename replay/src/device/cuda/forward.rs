@@ -28,6 +28,8 @@ struct Plan {
     layers: Vec<Vec<Ready>>,
     /// The least it ever took.
     least: Option<Span>,
+    /// The number of the batch that used it last.
+    used: u64,
 }
 
 type Key = (ModelId, u32, u32);
@@ -40,8 +42,14 @@ pub struct Forward {
     lengths: Memory,
     lengths_host: Pinned,
     plans: BTreeMap<Key, Plan>,
+    batches: u64,
     current: Option<Key>,
     seed: u64,
+}
+
+/// The plan that was not used for longest.
+fn oldest(plans: &BTreeMap<Key, Plan>) -> Option<Key> {
+    plans.iter().min_by_key(|(_, plan)| plan.used).map(|(key, _)| *key)
 }
 
 impl Forward {
@@ -66,7 +74,7 @@ impl Forward {
         gpu.bind()?;
         let blas = match shared.without_cublas {
             true => Err("the configuration says so".to_string()),
-            false => Blas::new(stream),
+            false => Blas::new(stream, gpu.context()),
         };
         let product = match &blas {
             Ok(blas) => format!("cuBLAS {}", blas.version()),
@@ -79,6 +87,7 @@ impl Forward {
             lengths: gpu.memory("an encoder's lengths", lengths)?,
             lengths_host: gpu.pinned(lengths)?,
             plans: BTreeMap::new(),
+            batches: 0,
             current: None,
             seed: shared.seed,
         }))
@@ -143,8 +152,10 @@ impl Forward {
         unsafe { gpu.copy(stream, &self.lengths_host, &self.lengths, 0, bytes)? };
         let key = (model, units, length);
         if !self.plans.contains_key(&key) {
-            if self.plans.len() >= PLANS {
-                self.plans.pop_first();
+            if self.plans.len() >= PLANS
+                && let Some(oldest) = oldest(&self.plans)
+            {
+                self.plans.remove(&oldest);
             }
             let steps = plan::forward(&resident.shape, units, length);
             let ready = |step| match step {
@@ -154,7 +165,11 @@ impl Forward {
             };
             let layers =
                 steps.into_iter().map(|layer| layer.into_iter().map(ready).collect()).collect();
-            self.plans.insert(key, Plan { layers, least: None });
+            self.plans.insert(key, Plan { layers, least: None, used: 0 });
+        }
+        self.batches += 1;
+        if let Some(plan) = self.plans.get_mut(&key) {
+            plan.used = self.batches;
         }
         self.current = Some(key);
         Ok(())
@@ -249,5 +264,20 @@ impl Forward {
             Some(x) => gpu.read(x, floats),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_that_was_not_used_for_longest_goes_first() {
+        // As of two models of batches of one, which were used last, and of a larger one that was not.
+        let plan = |used| Plan { layers: Vec::new(), least: None, used };
+        let key = |model, units| (ModelId(model), units, 16);
+        let plans =
+            BTreeMap::from([(key(0, 1), plan(9)), (key(0, 2), plan(3)), (key(1, 1), plan(8))]);
+        assert_eq!(oldest(&plans), Some(key(0, 2)));
     }
 }

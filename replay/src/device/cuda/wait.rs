@@ -35,6 +35,7 @@ pub fn wait(
             return Ok(());
         }
         if asked.elapsed() > limit {
+            gpu.give_up();
             let said = format!("no end after {:.1} s", limit.as_secs_f64());
             let remedy = "the device hangs: look for Xid lines in `dmesg`; raise `patience_s` if it does not";
             return Err(own_error(gpu.device(), doing, said, remedy));

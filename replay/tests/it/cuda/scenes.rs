@@ -5,6 +5,7 @@ use orrery_replay::device::cuda::{self, CudaConfig, CudaDevice, Curve, ModelConf
 use orrery_replay::device::encoder::EncoderConfig;
 use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_replay::target::open_cuda;
+use orrery_scenario::Scenario;
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
 use std::path::{Path, PathBuf};
@@ -258,8 +259,17 @@ fn measure() -> Result<(), DeviceError> {
     drop(stage);
     // As commands open it: found on a GPU, where a profile did not know to which lengths a batch is padded.
     let table = toml::Table::try_from(config()).expect("plain data");
-    let names = ["timed", "compute", "encoder"].map(String::from);
-    let mut device = open_cuda(0, &table, Path::new("device.toml"), &names).expect("it is there");
+    let models = ["timed", "compute", "encoder"].map(|name| {
+        format!(
+            "[[model]]\nname = \"{name}\"\nslo_ms = 50.0\nlatency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 1.0 }} }}\n\
+             [[app]]\nname = \"{name}\"\nmodel = \"{name}\"\ntime = {{ constant = {{ ms = 0.02 }} }}\n"
+        )
+    });
+    let head =
+        "policies = [\"fifo\"]\narrivals = { poisson = { rate_per_s = 1.0 }, requests = 1 }\n";
+    let scenario = Scenario::from_text("s.toml", &(head.to_string() + &models.concat())).unwrap();
+    let mut device =
+        open_cuda(0, &table, Path::new("device.toml"), &scenario).expect("it is there");
     let us = [16, 32, 48, 64].map(Span::from_us);
     assert_eq!((device.steps(TIMED), device.steps(ENCODER)), (Vec::new(), us.to_vec()));
     assert_eq!([COMPUTE, ENCODER].map(|m| device.batch_max(m)), [None, Some(4)]);

@@ -7,7 +7,9 @@
 
 use orrery_replay::device::cuda::{FUNCTIONS, OPTIONAL};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 fn stand_in() -> PathBuf {
     let tests = std::env::current_exe().expect("this program");
@@ -16,8 +18,8 @@ fn stand_in() -> PathBuf {
     library
 }
 
-/// Plays a scene with `library` as the driver, and gives what it printed.
-fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String {
+/// A folder with `library` under the driver's names.
+fn with_driver(library: Option<&Path>) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     if let Some(library) = library {
         let soname = folder.path().join("libcuda.so.1");
@@ -28,13 +30,39 @@ fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String 
         }
         std::os::unix::fs::symlink(&soname, folder.path().join("libcuda.so")).unwrap();
     }
-    let done = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "cuda::scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
-        .env("LD_LIBRARY_PATH", folder.path())
-        .env("ORRERY_CUDA_SCENE", scene)
-        .envs(with.iter().copied())
-        .output()
-        .unwrap();
+    folder
+}
+
+/// What a program printed, which is killed after a minute: behind a kernel that hangs whoever waits, waits for ever.
+fn output(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it did not end: {:?}", child.wait_with_output().unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// Plays a scene with `library` as the driver, and gives what it printed.
+fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String {
+    let folder = with_driver(library);
+    let done = output(
+        Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "cuda::scenes::scene",
+                "--ignored",
+                "--nocapture",
+                "--test-threads=1",
+            ])
+            .env("LD_LIBRARY_PATH", folder.path())
+            .env("ORRERY_CUDA_SCENE", scene)
+            .envs(with.iter().copied()),
+    );
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{scene} {with:?}: {}\n{text}\n{said}", done.status);
@@ -214,8 +242,117 @@ fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
         let text = played(scene, Some(&stand_in()), &with);
         contains(&text, &["error: cuda:"]);
         contains(&text, wanted);
-        // A device that is lost takes nothing back.
+        // A device that is lost takes nothing back, and behind one that hangs whoever gives back waits for ever.
         let held = text.lines().find_map(|line| line.strip_prefix("held: ")).expect("a line");
-        assert!(["0", "no driver"].contains(&held) || variable == "LOST", "{held}");
+        let kept = ["LOST", "HANGS"].contains(&variable);
+        assert!(["0", "no driver"].contains(&held) || kept, "{held}");
     }
+}
+
+/// A scenario of one model, on a stand-in that runs its batches by `workload`.
+fn replayed(workload: &str, with: &[(&str, &str)], more: &[&str]) -> (TempDir, Output) {
+    let home = with_driver(Some(&stand_in()));
+    let scenario = "policies = [\"fifo\"]\narrivals = { poisson = { rate_per_s = 200.0 }, requests = 100 }\n\
+                    [[model]]\nname = \"m\"\nslo_ms = 50.0\nlatency = { eq3 = { c0_ms = 0.5, c1 = 0.3 } }\n\
+                    [[app]]\nname = \"a\"\nmodel = \"m\"\ntime = { constant = { ms = 0.2 } }\n";
+    std::fs::write(home.path().join("s.toml"), scenario).unwrap();
+    let device =
+        format!("[cuda]\npatience_s = 1\n[[cuda.models]]\npages = 1\nworkload = {workload}\n");
+    std::fs::write(home.path().join("gpu.toml"), device).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    let asked =
+        ["run", "s.toml", "--device", "cuda:0", "--device-config", "gpu.toml", "--out", "out"];
+    command.args(asked).args(more).current_dir(home.path());
+    let done = output(command.env("LD_LIBRARY_PATH", home.path()).envs(with.iter().copied()));
+    (home, done)
+}
+
+const TIMED: &str = "{ timed = { eq3 = { c0_us = 500.0, c1 = 0.3 } } }";
+const ENCODER: &str = "{ encoder = { layers = 1, heads = 2, hidden = 32, max_len = 64, max_batch = 4, pad_to = 16, \
+                       lengths = [[16, 50.0], [64, 100.0]] } }";
+
+#[test]
+fn a_kernel_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
+    let hangs = [("ORRERY_STAND_IN_HANGS", "180")];
+    let (home, done) = replayed(TIMED, &hangs, &["--policy", "fifo"]);
+    let (said, heard) =
+        (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert_eq!(done.status.code(), Some(1), "{said}{heard}");
+    contains(&said, &["INVALID: cuda:0: running a batch: no end after 1"]);
+    for name in ["schedule.log", "actions.csv", "run.json"] {
+        assert!(home.path().join("out").join(name).is_file(), "{name}");
+    }
+    // What was cut off is not compared as if it were the whole.
+    let mut compare = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    let compare =
+        compare.args(["compare", "out", "out"]).current_dir(home.path()).output().unwrap();
+    assert_eq!(compare.status.code(), Some(1));
+    contains(&String::from_utf8_lossy(&compare.stdout), &["INVALID: the run was cut off: cuda:0"]);
+}
+
+#[test]
+fn requests_that_are_longer_than_the_encoder_are_refused() {
+    let (home, done) = replayed(ENCODER, &[], &["--policy", "fifo"]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    contains(
+        &said,
+        &[
+            "cuda.models[0].workload.encoder.lengths",
+            "up to 100 us",
+            "up to 200 us",
+            "cut in silence",
+        ],
+    );
+    assert!(!home.path().join("out").exists());
+}
+
+#[test]
+fn the_record_says_what_multiplied_the_matrices() {
+    let longer = ENCODER.replace("100.0", "200.0");
+    let (home, done) = replayed(&longer, &[], &["--policy", "fifo[max_batch=4]"]);
+    assert!(home.path().join("out").is_dir(), "{}", String::from_utf8_lossy(&done.stderr));
+    let record = std::fs::read_to_string(home.path().join("out/run.json")).unwrap();
+    contains(&record, &["\"matrix product\"", "orrery's own kernel; cuBLAS: "]);
+}
+
+#[test]
+fn a_plan_with_larger_batches_than_the_device_takes_is_refused_before_it_runs() {
+    let longer = ENCODER.replace("100.0", "200.0").replace("max_batch = 4", "max_batch = 16");
+    let (home, _) = replayed(&longer, &[], &["--policy", "fifo[max_batch=16]", "--force"]);
+    let log = std::fs::read_to_string(home.path().join("out/predicted.log")).unwrap();
+    assert!(log.contains("issue"), "{log}");
+    // A plan of batches of up to 16 for a device that takes one.
+    let device = home.path().join("gpu.toml");
+    let text = std::fs::read_to_string(&device).unwrap().replace("max_batch = 16", "max_batch = 1");
+    std::fs::write(&device, text).unwrap();
+    let mut again = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    again.args(["run", "s.toml", "--mode", "schedule", "--schedule", "out/predicted.log"]);
+    again.args(["--device", "cuda:0", "--device-config", "gpu.toml", "--out", "again"]);
+    let done = output(again.current_dir(home.path()).env("LD_LIBRARY_PATH", home.path()));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    contains(&said, &["of the plan, with ", "items of `m`", "at most 1"]);
+}
+
+#[test]
+fn a_signal_ends_a_run_and_what_was_measured_is_kept() {
+    let home = with_driver(None);
+    let scenario = "policies = [\"fifo\"]\narrivals = { poisson = { rate_per_s = 50.0 }, requests = 100_000 }\n\
+                    [[model]]\nname = \"m\"\nslo_ms = 50.0\nlatency = { eq3 = { c0_ms = 0.5, c1 = 0.3 } }\n\
+                    [[app]]\nname = \"a\"\nmodel = \"m\"\ntime = { constant = { ms = 0.2 } }\n";
+    std::fs::write(home.path().join("s.toml"), scenario).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    command.args(["run", "s.toml", "--policy", "fifo", "--out", "out"]).current_dir(home.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(1), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    contains(&said, &["INVALID: the run: ", "stopped by a signal"]);
+    let names: Vec<_> =
+        std::fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(home.path().join("out/actions.csv").is_file() && names.len() == 2, "{names:?}");
 }

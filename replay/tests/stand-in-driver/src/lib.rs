@@ -110,7 +110,8 @@ exported! {
         Ok(())
     }
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) {
-        Ok(())
+        let until = state().busy_until;
+        work::sleep_until(until)
     }
     fn cuCtxSetCurrent(context: *mut c_void) {
         current::set(context as usize);
@@ -177,6 +178,7 @@ exported! {
         Ok(())
     }
     fn cuMemFree_v2(pointer: u64) {
+        work::until_idle()?;
         with_context()?.memory.remove(&pointer).map(drop).ok_or(Code::InvalidValue)
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
@@ -190,6 +192,7 @@ exported! {
         Ok(())
     }
     fn cuMemFreeHost(pointer: *mut c_void) {
+        work::until_idle()?;
         with_context()?.pinned.remove(&(pointer as u64)).map(drop).ok_or(Code::InvalidValue)
     }
     fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) {
@@ -215,7 +218,7 @@ exported! {
         Ok(())
     }
     fn cuModuleUnload(_module: usize) {
-        with_context().map(drop)
+        work::until_idle()
     }
     fn cuModuleGetFunction(function: *mut usize, _module: usize, name: *const c_char) {
         let name = CStr::from_ptr(name).to_string_lossy();

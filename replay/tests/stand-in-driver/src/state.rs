@@ -84,6 +84,8 @@ pub struct State {
     pub config: Config,
     pub ready: bool,
     pub launches: u64,
+    /// Until when anything runs, of destroyed streams too.
+    pub busy_until: u64,
     pub streams: BTreeMap<usize, Stream>,
     /// When each event happened, if it was recorded.
     pub events: BTreeMap<usize, Option<u64>>,
@@ -103,6 +105,7 @@ pub fn state() -> MutexGuard<'static, State> {
             config: Config::read(),
             ready: false,
             launches: 0,
+            busy_until: 0,
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
             memory: BTreeMap::new(),
@@ -176,6 +179,7 @@ impl State {
     pub fn occupy(&mut self, stream: usize, ns: u64) -> Result<(), Code> {
         let stream = self.streams.get_mut(&stream).ok_or(Code::InvalidHandle)?;
         stream.free_at = stream.free_at.max(now_ns()).saturating_add(ns);
+        self.busy_until = self.busy_until.max(stream.free_at);
         Ok(())
     }
 

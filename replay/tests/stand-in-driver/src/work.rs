@@ -1,7 +1,7 @@
 //! What a launch does: it occupies its stream, and the clock kernels write something plausible.
 
 use crate::clock::now_ns;
-use crate::state::{Code, State};
+use crate::state::{Code, State, with_context};
 use std::ffi::c_void;
 use std::sync::MutexGuard;
 use std::time::Duration;
@@ -9,6 +9,12 @@ use std::time::Duration;
 pub fn sleep_until(ns: u64) -> Result<(), Code> {
     std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now_ns())));
     Ok(())
+}
+
+/// What frees or unloads waits until nothing runs in the context, as NVIDIA's driver does.
+pub fn until_idle() -> Result<(), Code> {
+    let until = with_context()?.busy_until;
+    sleep_until(until)
 }
 
 /// What an empty kernel occupies its stream for.

@@ -1,0 +1,23 @@
+//! Ctrl-C and SIGTERM: what runs is ended and what was measured is kept.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From now on both are only noted, with `then` on stderr; a second one ends the process at once.
+pub fn catch(then: &'static str) {
+    let handler = move || {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        let _ = writeln!(std::io::stderr(), "{then}; again stops at once");
+    };
+    // Only the first of a process can install it, and one is enough.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether one came.
+pub fn is_asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
