@@ -10,6 +10,7 @@ use crate::device::cpu::{CpuConfig, FIRST_CORE};
 use crate::device::emulated::{Config, DEFAULT_NOISE};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
+use crate::profile::ProfileFile;
 use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::{Device as DeviceKind, Model, Sharing};
 use schemars::JsonSchema;
@@ -90,6 +91,15 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// The same, set by what the device was when it was profiled: `compute` asks for as much work as took that long
+    /// then, so that a device that has become slower is seen to be.
+    pub fn as_profiled(mut self, profile: &ProfileFile) -> Choice {
+        if let (Target::Cuda(_), Some(table)) = (&self.target, &mut self.config.cuda) {
+            cuda::as_profiled(table, &profile.device.facts);
+        }
+        self
+    }
+
     /// Opens the device for a scenario. An emulated device without a configuration obeys the
     /// scenario's own laws for its kind, with [`DEFAULT_NOISE`]. `noise` is added to the seed of an emulated
     /// device's noise: repetitions of a run are to meet different noise.

@@ -172,7 +172,8 @@ fn check_drift(
         let Some(first) = since.first() else { continue };
         let scenario = points[*first].0.scenario.clone();
         (effort.say)(&format!("measuring again what {name} says"));
-        let mut open = || campaign.device.open(&scenario, 0);
+        let device = campaign.device.clone().as_profiled(profile);
+        let mut open = || device.open(&scenario, 0);
         let (settings, clocks) = (&campaign.file.profiling, campaign.clocks());
         let placement = campaign.placement();
         let drift = profile::drift(profile, &scenario, settings, clocks, placement, &mut open)?;
@@ -261,6 +262,7 @@ fn run_point(
         max_lateness: Span::from_ms_f64(campaign.file.max_lateness_ms).min(slo_share),
         ..Options::default()
     };
+    let device = campaign.device.clone().as_profiled(profile);
     for repetition in 1..=campaign.file.repetitions {
         if (effort.stop)() {
             return Ok(None);
@@ -270,7 +272,7 @@ fn run_point(
             prediction: &prediction,
             seed,
             noise: u64::from(repetition),
-            device: &campaign.device,
+            device: &device,
             clocks: campaign.clocks(),
             options,
         };

@@ -88,6 +88,7 @@ impl Run {
         check_profiles(&profiles, &self.profile, self.any_profile)?;
         let prediction = Prediction::of(&scenario, seed, &profiles, self.overhead)?;
         let choice = self.device.choice()?;
+        let choice = profiles.iter().fold(choice, |choice, profile| choice.as_profiled(profile));
         let (limits, device) = {
             let device = choice.open(&scenario, 0)?;
             (limits(device.as_ref(), &scenario), device.describe())

@@ -69,6 +69,9 @@ use std::time::Duration;
 /// The kernels, for compute capability 7.0 and newer.
 pub static KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
 
+/// The fact of a description that says the rate of arithmetic, which a profile keeps.
+pub const ITERATIONS: &str = "arithmetic iterations per us";
+
 /// An opened CUDA device.
 pub struct CudaDevice {
     shared: Arc<Shared>,
@@ -101,7 +104,7 @@ impl CudaDevice {
         let multiprocessors =
             gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1).max(1);
         let multiprocessors = multiprocessors as u32;
-        let calibration = Bench::new(&gpu)?.calibrate(multiprocessors)?;
+        let calibration = Bench::new(&gpu)?.calibrate(multiprocessors, config.iterations_per_us)?;
         let mut encoders: BTreeMap<ModelId, Arc<Resident>> = BTreeMap::new();
         let mut made: BTreeMap<(Shape, u32, u32), Arc<Resident>> = BTreeMap::new();
         for (model, entry) in (0..).map(ModelId).zip(&config.models) {
@@ -285,7 +288,7 @@ fn describe(
         ("clock measured MHz", format!("{:.1}", calibration.cycles_per_us)),
         ("timer step ns", calibration.timer_step_ns.to_string()),
         ("empty job ns", calibration.empty_ns.to_string()),
-        ("arithmetic iterations per us", format!("{:.4}", calibration.iterations_per_us)),
+        (ITERATIONS, format!("{:.4}", calibration.iterations_per_us)),
         ("kernels", kernels),
         ("driver library", probe::loaded("libcuda.").unwrap_or_else(|| "unknown".to_string())),
     ];

@@ -159,8 +159,16 @@ impl<'a> Bench<'a> {
         ))
     }
 
-    pub fn calibrate(&self, multiprocessors: u32) -> Result<Calibration, DeviceError> {
-        let iterations_per_us = self.iterations_per_us(multiprocessors)?;
+    /// What kernels are set by; the rate of arithmetic as it is `known`, or as it is now.
+    pub fn calibrate(
+        &self,
+        multiprocessors: u32,
+        known: Option<f64>,
+    ) -> Result<Calibration, DeviceError> {
+        let iterations_per_us = match known {
+            Some(rate) => rate,
+            None => self.iterations_per_us(multiprocessors)?,
+        };
         let cycles_per_us = self.cycles_per_us()?;
         let steps = self.timer_steps(63)?.iter().map(|s| s.ns() as f64).collect();
         let empty = self.launches(33)?.iter().map(|s| s.device.ns() as f64).collect();

@@ -37,6 +37,10 @@ pub struct CudaConfig {
     /// A job that has not ended after so long has hung.
     #[serde(default = "patience_s")]
     pub patience_s: u32,
+    /// Iterations of the arithmetic kernel that `compute` takes for a microsecond. Left out: those of the run's profile, and
+    /// as measured when the device is opened where it has none. A device that is slower than at its profile is seen so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations_per_us: Option<f64>,
     /// Use our own matrix product even when cuBLAS is found.
     #[serde(default)]
     pub without_cublas: bool,
@@ -126,6 +130,7 @@ impl CudaConfig {
             cache_pages: None,
             chunk_us: None,
             patience_s: patience_s(),
+            iterations_per_us: None,
             without_cublas: false,
             kernel_src: None,
         }
@@ -152,6 +157,11 @@ impl CudaConfig {
             && !(us.is_finite() && us >= 50.0)
         {
             return Err(format!("`chunk_us` is {us}; it can be 50 or more"));
+        }
+        if let Some(rate) = self.iterations_per_us
+            && !(rate.is_finite() && rate > 0.0)
+        {
+            return Err(format!("`iterations_per_us` is {rate}; it can be above 0"));
         }
         for (i, model) in self.models.iter().enumerate() {
             if u64::from(model.pages) * PAGE_BYTES > 1 << 40 {

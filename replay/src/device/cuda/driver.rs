@@ -122,11 +122,12 @@ impl Gpu {
         let [old, new] = probe::OPTIONAL.map(probe::has);
         let mut uuid = CUuuid { bytes: [0; 16] };
         // SAFETY: `uuid` is a place for one, and the function is there.
+        // Of a part of a GPU (MIG) only the second names the part.
         let got = match (old, new) {
-            (true, _) => unsafe { sys::cuDeviceGetUuid(&mut uuid, self.context.cuda.cu_device()) },
             (_, true) => unsafe {
                 sys::cuDeviceGetUuid_v2(&mut uuid, self.context.cuda.cu_device())
             },
+            (true, _) => unsafe { sys::cuDeviceGetUuid(&mut uuid, self.context.cuda.cu_device()) },
             _ => return Ok("unknown".to_string()),
         };
         self.check("asking for the device's uuid", got.result())?;

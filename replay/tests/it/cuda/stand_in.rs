@@ -251,6 +251,20 @@ fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
 
 /// A scenario of one model, on a stand-in that runs its batches by `workload`.
 fn replayed(workload: &str, with: &[(&str, &str)], more: &[&str]) -> (TempDir, Output) {
+    let home = one_model(workload);
+    let done = run_in(&home, with, &[&["run", "s.toml", "--out", "out"], more].concat());
+    (home, done)
+}
+
+/// Runs the program on the stand-in, in the folder of a scenario.
+fn run_in(home: &TempDir, with: &[(&str, &str)], args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    command.args(args).args(["--device", "cuda:0", "--device-config", "gpu.toml"]);
+    command.current_dir(home.path()).env("LD_LIBRARY_PATH", home.path());
+    output(command.envs(with.iter().copied()))
+}
+
+fn one_model(workload: &str) -> TempDir {
     let home = with_driver(Some(&stand_in()));
     let scenario = "policies = [\"fifo\"]\narrivals = { poisson = { rate_per_s = 200.0 }, requests = 100 }\n\
                     [[model]]\nname = \"m\"\nslo_ms = 50.0\nlatency = { eq3 = { c0_ms = 0.5, c1 = 0.3 } }\n\
@@ -259,12 +273,7 @@ fn replayed(workload: &str, with: &[(&str, &str)], more: &[&str]) -> (TempDir, O
     let device =
         format!("[cuda]\npatience_s = 1\n[[cuda.models]]\npages = 1\nworkload = {workload}\n");
     std::fs::write(home.path().join("gpu.toml"), device).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
-    let asked =
-        ["run", "s.toml", "--device", "cuda:0", "--device-config", "gpu.toml", "--out", "out"];
-    command.args(asked).args(more).current_dir(home.path());
-    let done = output(command.env("LD_LIBRARY_PATH", home.path()).envs(with.iter().copied()));
-    (home, done)
+    home
 }
 
 const TIMED: &str = "{ timed = { eq3 = { c0_us = 500.0, c1 = 0.3 } } }";
@@ -326,10 +335,8 @@ fn a_plan_with_larger_batches_than_the_device_takes_is_refused_before_it_runs() 
     let device = home.path().join("gpu.toml");
     let text = std::fs::read_to_string(&device).unwrap().replace("max_batch = 16", "max_batch = 1");
     std::fs::write(&device, text).unwrap();
-    let mut again = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
-    again.args(["run", "s.toml", "--mode", "schedule", "--schedule", "out/predicted.log"]);
-    again.args(["--device", "cuda:0", "--device-config", "gpu.toml", "--out", "again"]);
-    let done = output(again.current_dir(home.path()).env("LD_LIBRARY_PATH", home.path()));
+    let schedule = ["run", "s.toml", "--mode", "schedule", "--schedule", "out/predicted.log"];
+    let done = run_in(&home, &[], &[&schedule[..], &["--out", "again"]].concat());
     let said = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{said}");
     contains(&said, &["of the plan, with ", "items of `m`", "at most 1"]);
@@ -355,4 +362,62 @@ fn a_signal_ends_a_run_and_what_was_measured_is_kept() {
     let names: Vec<_> =
         std::fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(home.path().join("out/actions.csv").is_file() && names.len() == 2, "{names:?}");
+}
+
+/// A GPU that computes at two thirds of the rate of its profile takes half as long again: the work is the profile's.
+#[test]
+fn a_device_that_is_slower_than_its_profile_is_seen_to_be() {
+    let home = one_model("{ compute = { eq3 = { c0_us = 500.0, c1 = 0.3 } } }");
+    let few = ["--sizes", "1,2,4", "--held-out", "3", "--rounds", "3", "--noise-batches", "30"];
+    let few = [&few[..], &["--noise-s", "0.3", "--stall-s", "0", "--out", "p.toml"]].concat();
+    let fast = [("ORRERY_STAND_IN_FMA_NS", "10")];
+    run_in(&home, &fast, &[&["profile", "s.toml"], &few[..]].concat());
+    let ratio = |fma_ns: &str, out: &str| {
+        let run = [
+            "run",
+            "s.toml",
+            "--policy",
+            "fifo[max_batch=1]",
+            "--profile",
+            "p.toml",
+            "--any-profile",
+        ];
+        let with = [("ORRERY_STAND_IN_FMA_NS", fma_ns)];
+        let done = run_in(&home, &with, &[&run[..], &["--out", out]].concat());
+        let actions = home.path().join(out).join("actions.csv");
+        let text = std::fs::read_to_string(actions)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&done.stderr)));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let at = |name: &str| header.iter().position(|h| h == name).unwrap();
+        let (device, predicted) = (at("device_ns"), at("predicted_ns"));
+        let mut all: Vec<f64> = reader
+            .records()
+            .map(|row| row.unwrap())
+            .map(|row| row[device].parse::<f64>().unwrap() / row[predicted].parse::<f64>().unwrap())
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (same, slower) = (ratio("10", "same"), ratio("15", "slower"));
+    assert!((same - 1.0).abs() < 0.05 && (slower / same - 1.5).abs() < 0.05, "{same} {slower}");
+}
+
+#[test]
+fn pages_that_are_not_the_scenario_s_are_refused() {
+    let home = one_model(TIMED);
+    let file = home.path().join("s.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let loads = text.replace("slo_ms = 50.0", "slo_ms = 50.0\npages = 3\nload_ms = 1.0");
+    std::fs::write(&file, loads + "[[device]]\ncount = 1\nmemory_pages = 3\n").unwrap();
+    let run = ["run", "s.toml", "--policy", "clockwork", "--out", "out"];
+    let done = run_in(&home, &[], &run);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    contains(&said, &["key `cuda.models[0].pages`: found 1; allowed: 3: `pages` of `m`"]);
+    let device = home.path().join("gpu.toml");
+    let text = std::fs::read_to_string(&device).unwrap().replace("pages = 1", "pages = 3");
+    std::fs::write(&device, text.replace("[cuda]", "[cuda]\ncache_pages = 4")).unwrap();
+    let said = run_in(&home, &[], &run).stderr;
+    contains(&String::from_utf8_lossy(&said), &["key `cuda.cache_pages`: found 4; allowed: 3"]);
 }

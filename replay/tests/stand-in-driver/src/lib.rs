@@ -14,6 +14,7 @@
 //! | `ORRERY_STAND_IN_MEMORY_MIB` | device memory, 8192 when unset |
 //! | `ORRERY_STAND_IN_LAUNCH_FAILS` | the number of the launch, from 1, that is refused |
 //! | `ORRERY_STAND_IN_LOST` | the number of the launch, from 1, after which the device is lost |
+//! | `ORRERY_STAND_IN_FMA_NS` | nanoseconds of an iteration of arithmetic, 10 when unset |
 //! | `ORRERY_STAND_IN_HANGS` | the number of the launch, from 1, that never ends |
 
 #![allow(non_snake_case)]

@@ -52,6 +52,8 @@ pub struct Config {
     pub launch_fails: u64,
     pub lost: u64,
     pub hangs: u64,
+    /// Nanoseconds of an iteration of arithmetic.
+    pub fma_ns: u64,
 }
 
 impl Config {
@@ -68,6 +70,7 @@ impl Config {
             launch_fails: number("LAUNCH_FAILS", u64::MAX),
             lost: number("LOST", u64::MAX),
             hangs: number("HANGS", u64::MAX),
+            fma_ns: number("FMA_NS", 10),
         }
     }
 }

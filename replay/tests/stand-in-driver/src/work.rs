@@ -58,7 +58,7 @@ pub unsafe fn launch(
         }
         // 1 GHz.
         "orr_timed_cycles" => number(0),
-        "orr_fma" => u64::from(word(1)) * 10,
+        "orr_fma" => u64::from(word(1)) * state.config.fma_ns,
         "orr_timer_values" => {
             let count = word(1) as usize;
             let place = state.inside(number(0), count * 8)?.cast::<u64>();
