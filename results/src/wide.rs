@@ -121,16 +121,20 @@ fn is_one_cell(a: &&Row, b: &&Row) -> bool {
         == (&b.experiment, &b.case, &b.axes, &b.system, &b.preset, &b.policy)
 }
 
-/// The rows of a cell by their scopes, in the order of the first of each.
+/// The rows of a cell by their scopes, in the order of the first of each. A metric that comes again is of another cell
+/// with the same values.
 fn by_scope<'a>(cell: &[&'a Row]) -> Vec<Vec<&'a Row>> {
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();
     let mut out: Vec<Vec<&Row>> = Vec::new();
     for row in cell {
-        let i = *at.entry(&row.scope).or_insert(out.len());
-        if i == out.len() {
-            out.push(Vec::new());
+        let has = |line: &Vec<&Row>| line.iter().any(|r| r.metric == row.metric);
+        match at.get(row.scope.as_str()) {
+            Some(i) if !has(&out[*i]) => out[*i].push(row),
+            _ => {
+                at.insert(&row.scope, out.len());
+                out.push(vec![row]);
+            }
         }
-        out[i].push(row);
     }
     out
 }
