@@ -26,7 +26,8 @@
 //!   written down.
 //!
 //! It has run on an H100 (`docs/validation`), in tests against a stand-in for the driver, and its kernels on the
-//! CPU. An encoder is launched kernel by kernel: where the host stops, the device waits.
+//! CPU. A batch of an encoder is one launch of a CUDA graph, captured when its lane is made; graphs have not run on a GPU
+//! yet. Where they cannot be captured it is launched kernel by kernel, and where the host stops, the device waits.
 
 mod bench;
 mod blas;
@@ -43,7 +44,7 @@ mod shared;
 mod wait;
 
 pub use bench::{Calibration, CopySample, LaunchSample};
-pub use config::{CudaConfig, Curve, ModelConfig, Workload};
+pub use config::{CudaConfig, Curve, Graphs, ModelConfig, Workload};
 pub use pages::PAGE_BYTES;
 pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
@@ -130,6 +131,7 @@ impl CudaDevice {
             multiprocessors,
             cache_pages: config.pages(),
             chunk: config.chunk_us.map(|us| Span::from_ns_f64(us * 1e3)),
+            graphs: config.graphs,
             without_cublas: config.without_cublas,
             seed: config.seed,
         };
@@ -171,22 +173,34 @@ impl CudaDevice {
     /// # Errors
     /// When the device fails, when `model` is no encoder, or the batch is too large for it.
     pub fn encoder_error(&self, model: ModelId, lengths: &[u32]) -> Result<f64, DeviceError> {
+        let got = self.encoder_output(model, lengths)?;
+        let shared = &self.shared;
+        let Some((encoder, resident)) = self.encoder(model).zip(shared.encoders.get(&model)) else {
+            return Ok(0.0);
+        };
+        let (shape, largest) = (&resident.shape, encoder.padded(encoder.max_len));
+        let padded = encoder.padded(lengths.iter().copied().max().unwrap_or(0));
+        let input = reference::input(shape, encoder.max_batch, largest, shared.seed);
+        let weights = reference::weights(shape, shared.seed);
+        let wanted = reference::forward(shape, &weights, &input[..got.len()], lengths, padded);
+        let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
+        // Not `max`: that would hide NaN.
+        Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
+    }
+
+    /// Runs an encoder of the configuration on a batch with these lengths, as a lane does: by its graph, where graphs are
+    /// captured.
+    ///
+    /// # Errors
+    /// When the device fails, when `model` is no encoder, or the batch is too large for it.
+    pub fn encoder_output(&self, model: ModelId, lengths: &[u32]) -> Result<Vec<f32>, DeviceError> {
         let shared = &self.shared;
         let doing = "checking the encoder";
         let refused = |said: &str| {
-            Err(own_error(
-                shared.gpu.device(),
-                doing,
-                said,
-                "name an encoder, and lengths that fit it",
-            ))
+            let remedy = "name an encoder, and lengths that fit it";
+            Err(own_error(shared.gpu.device(), doing, said, remedy))
         };
-        let (Some(resident), Some(config)) =
-            (shared.encoders.get(&model), shared.models.get(model.index()))
-        else {
-            return refused("the model is no encoder");
-        };
-        let Workload::Encoder(encoder) = &config.workload else {
+        let Some((encoder, resident)) = self.encoder(model).zip(shared.encoders.get(&model)) else {
             return refused("the model is no encoder");
         };
         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -198,19 +212,17 @@ impl CudaDevice {
         let Some(mut forward) = Forward::new(shared, &stream)? else {
             return refused("the model is no encoder");
         };
-        forward.prepare_lengths(shared, &stream, model, lengths, padded)?;
+        forward.prepare_lengths(shared, model, lengths, padded)?;
+        if forward.to_capture(1).is_some() {
+            // Launched first: what is not loaded yet cannot be captured.
+            forward.start(shared, &stream, None)?;
+            shared.gpu.check(doing, stream.synchronize())?;
+            forward.capture(shared, &stream)?;
+        }
         forward.start(shared, &stream, None)?;
         shared.gpu.check(doing, stream.synchronize())?;
-        let shape = &resident.shape;
-        let floats = shape.activation_floats(lengths.len() as u32, padded) as usize;
-        let got = forward.output(&shared.gpu, floats)?;
-        let largest = encoder.padded(encoder.max_len);
-        let input = reference::input(shape, encoder.max_batch, largest, shared.seed);
-        let weights = reference::weights(shape, shared.seed);
-        let wanted = reference::forward(shape, &weights, &input[..floats], lengths, padded);
-        let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
-        // Not `max`: that would hide NaN.
-        Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
+        let floats = resident.shape.activation_floats(lengths.len() as u32, padded) as usize;
+        forward.output(&shared.gpu, floats)
     }
 
     fn encoder(&self, model: ModelId) -> Option<&EncoderConfig> {
@@ -238,10 +250,9 @@ impl Device for CudaDevice {
             let mut workers: Vec<Box<dyn Worker>> = Vec::new();
             for _ in 0..lanes {
                 let lane = Lane::new(Arc::clone(&self.shared))?;
-                if let Some(product) = lane.product() {
-                    let facts = &mut self.description.facts;
-                    facts.retain(|(fact, _)| fact != "matrix product");
-                    facts.push(("matrix product".to_string(), product));
+                for (fact, value) in lane.facts() {
+                    self.description.facts.retain(|(name, _)| name != fact);
+                    self.description.facts.push((fact.to_string(), value));
                 }
                 workers.push(Box::new(lane));
             }

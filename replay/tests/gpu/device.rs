@@ -1,7 +1,7 @@
 //! The device on a real GPU.
 
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
-use orrery_replay::device::cuda::{self, CudaConfig, Curve, ModelConfig, Workload};
+use orrery_replay::device::cuda::{self, CudaConfig, Curve, Graphs, ModelConfig, Workload};
 use orrery_replay::device::encoder::EncoderConfig;
 use orrery_replay::device::{Device, Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
@@ -64,6 +64,14 @@ pub fn the_encoder_gives_what_plain_loops_give() {
             let description = device.describe();
             eprintln!("{lengths:?}: off by {off:.2e} ({:?})", description.facts.last());
             assert!(off <= 1e-3, "{lengths:?}: off by {off}; {description:?}");
+            // One launch gives what launches one by one give, to the last bit.
+            let of = |graphs| {
+                let config =
+                    CudaConfig { without_cublas, graphs, ..CudaConfig::of(vec![model.clone()]) };
+                cuda::open(0, config).unwrap().encoder_output(ModelId(0), lengths).unwrap()
+            };
+            let bits = |all: Vec<f32>| all.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            assert!(bits(of(Graphs::Required)) == bits(of(Graphs::Off)), "{lengths:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! cuBLAS's matrix product, when the library is there.
 #![allow(unsafe_code)]
 
-use super::driver::Context;
+use super::driver::{Context, Gpu, Memory};
 use crate::device::encoder::plan::{Gemm, Spot};
 use cudarc::cublas::{result, sys};
 use cudarc::driver::CudaStream;
@@ -9,11 +9,12 @@ use cudarc::driver::sys::CUdeviceptr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-const FUNCTIONS: [&str; 5] = [
+const FUNCTIONS: [&str; 6] = [
     "cublasCreate_v2",
     "cublasDestroy_v2",
     "cublasGetVersion_v2",
     "cublasSetStream_v2",
+    "cublasSetWorkspace_v2",
     "cublasSgemmStridedBatched",
 ];
 
@@ -22,19 +23,24 @@ const FUNCTIONS: [&str; 5] = [
 pub struct Blas {
     handle: sys::cublasHandle_t,
     context: Arc<Context>,
+    /// Behind the handle: where it works, so that each graph does not get a place of its own.
+    workspace: Memory,
 }
+
+/// What cuBLAS asks for on an H100.
+const WORKSPACE_BYTES: u64 = 32 << 20;
 
 // SAFETY: a handle may go to another thread as long as one at a time uses it; `&mut self` sees to that.
 unsafe impl Send for Blas {}
 
 impl Blas {
     /// cuBLAS on this stream, or why not. The stream's context must be the thread's.
-    pub fn new(stream: &CudaStream, context: Arc<Context>) -> Result<Blas, String> {
-        catch_unwind(AssertUnwindSafe(|| Blas::open(stream, context)))
+    pub fn new(gpu: &Gpu, stream: &CudaStream) -> Result<Blas, String> {
+        catch_unwind(AssertUnwindSafe(|| Blas::open(gpu, stream)))
             .unwrap_or_else(|_| Err("its library could not be used".to_string()))
     }
 
-    fn open(stream: &CudaStream, context: Arc<Context>) -> Result<Blas, String> {
+    fn open(gpu: &Gpu, stream: &CudaStream) -> Result<Blas, String> {
         // SAFETY: loading a library runs its initialisers; this is NVIDIA's.
         if !unsafe { sys::is_culib_present() } {
             return Err(format!(
@@ -51,10 +57,23 @@ impl Blas {
             }
         }
         let handle = result::create_handle().map_err(|e| format!("cublasCreate said {:?}", e.0))?;
-        let blas = Blas { handle, context };
+        let memory = gpu.memory("cuBLAS", WORKSPACE_BYTES).map_err(|e| e.to_string());
+        let blas = match memory {
+            Ok(workspace) => Blas { handle, context: gpu.context(), workspace },
+            Err(why) => {
+                // SAFETY: it was just made, and nothing uses it.
+                let _ = unsafe { result::destroy_handle(handle) };
+                return Err(why);
+            }
+        };
         // SAFETY: both are alive; the stream outlives the handle, which its lane drops first.
         unsafe { result::set_stream(handle, stream.cu_stream().cast()) }
             .map_err(|e| format!("cublasSetStream said {:?}", e.0))?;
+        // SAFETY: the memory lives as long as the handle. Setting the stream would take it away again.
+        let place = blas.workspace.pointer() as *mut std::ffi::c_void;
+        unsafe { sys::cublasSetWorkspace_v2(handle, place, WORKSPACE_BYTES as usize) }
+            .result()
+            .map_err(|e| format!("cublasSetWorkspace said {:?}", e.0))?;
         Ok(blas)
     }
 
@@ -155,7 +174,7 @@ mod tests {
         rows: u32,
         columns: u32,
         depth: u32,
-        of: &Memory,
+        of: &Numbers,
     ) -> Vec<i64> {
         let at = |o: &Operand, batch: u32, row: u32, column: u32| {
             let (row, column) = if o.transposed { (column, row) } else { (row, column) };
@@ -180,7 +199,7 @@ mod tests {
         out
     }
 
-    struct Memory {
+    struct Numbers {
         a: Vec<i64>,
         b: Vec<i64>,
         c: usize,
@@ -208,7 +227,7 @@ mod tests {
                 |count: u32| (0..count).map(|_| stream.below(100) as i64).collect::<Vec<_>>();
             let (a, b) = (numbers(m * k * batch), numbers(k * n * batch));
             // BLAS's first operand is our B.
-            let of = Memory { a: b.clone(), b: a.clone(), c: (m * n * batch) as usize, batch };
+            let of = Numbers { a: b.clone(), b: a.clone(), c: (m * n * batch) as usize, batch };
             let got = by_definition(&by_columns(&gemm), n, m, k, &of);
             let mut wanted = Vec::new();
             for which in 0..batch {

@@ -41,12 +41,28 @@ pub struct CudaConfig {
     /// as measured when the device is opened where it has none. A device that is slower than at its profile is seen so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations_per_us: Option<f64>,
+    /// Whether an encoder's batch is captured once and then launched as one CUDA graph; without `chunk_us` only.
+    #[serde(default)]
+    pub graphs: Graphs,
     /// Use our own matrix product even when cuBLAS is found.
     #[serde(default)]
     pub without_cublas: bool,
     /// Compile this CUDA C file with NVRTC in place of the kernels that orrery brings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_src: Option<PathBuf>,
+}
+
+/// Whether batches are launched as CUDA graphs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Graphs {
+    /// Where they can be captured; the record says it where they cannot.
+    #[default]
+    Auto,
+    /// Kernel by kernel.
+    Off,
+    /// A capture that fails is an error.
+    Required,
 }
 
 /// A model on the device.
@@ -131,6 +147,7 @@ impl CudaConfig {
             chunk_us: None,
             patience_s: patience_s(),
             iterations_per_us: None,
+            graphs: Graphs::Auto,
             without_cublas: false,
             kernel_src: None,
         }
@@ -157,6 +174,9 @@ impl CudaConfig {
             && !(us.is_finite() && us >= 50.0)
         {
             return Err(format!("`chunk_us` is {us}; it can be 50 or more"));
+        }
+        if self.chunk_us.is_some() && self.graphs == Graphs::Required {
+            return Err("`graphs` is `required`, and `chunk_us` stops between launches".to_string());
         }
         if let Some(rate) = self.iterations_per_us
             && !(rate.is_finite() && rate > 0.0)

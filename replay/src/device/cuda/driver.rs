@@ -13,12 +13,13 @@ use cudarc::driver::sys::{
     self, CUdevice_attribute as Attribute, CUdeviceptr, CUevent_flags, CUresult, CUuuid,
 };
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaModule, CudaStream, DriverError, result,
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, result,
 };
 use cudarc::nvrtc::Ptx;
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -271,6 +272,51 @@ impl Gpu {
         // SAFETY: both are events of this context, which `record` was called with.
         let ms = unsafe { result::event::elapsed(from.cu_event(), to.cu_event()) };
         Ok(Span::from_ms_f64(f64::from(self.check("reading the device's time", ms)?)))
+    }
+}
+
+/// What was captured, to be launched at once.
+pub struct Graph {
+    graph: ManuallyDrop<CudaGraph>,
+    context: Arc<Context>,
+}
+
+// SAFETY: a graph may go to another thread as long as one at a time uses it; `&mut self` sees to that.
+unsafe impl Send for Graph {}
+
+impl Graph {
+    /// Starts it on the stream that it was captured from.
+    pub fn launch(&mut self) -> Result<(), DriverError> {
+        self.graph.launch()
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.context.takes_back() {
+            // SAFETY: it is dropped here alone, once.
+            unsafe { ManuallyDrop::drop(&mut self.graph) };
+        }
+    }
+}
+
+impl Gpu {
+    /// Captures what `start` puts on a stream, on which nothing runs meanwhile; or why that cannot be.
+    pub fn capture(
+        &self,
+        stream: &Arc<CudaStream>,
+        start: impl FnOnce() -> Result<(), DeviceError>,
+    ) -> Result<Graph, String> {
+        let said = |error: DriverError| device_error(&self.device, "capturing", error).said;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        stream.begin_capture(mode).map_err(said)?;
+        let started = start();
+        // Ended in any case: a stream that captures runs nothing.
+        let graph = stream.end_capture(sys::CUgraphInstantiate_flags(0));
+        started.map_err(|error| error.said)?;
+        let graph = graph.map_err(said)?.ok_or("the driver gave no graph")?;
+        graph.upload().map_err(said)?;
+        Ok(Graph { graph: ManuallyDrop::new(graph), context: self.context() })
     }
 }
 

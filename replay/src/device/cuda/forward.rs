@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::blas::Blas;
-use super::config::Workload;
-use super::driver::{Gpu, Memory, Pinned};
+use super::config::{Graphs, Workload};
+use super::driver::{Gpu, Graph, Memory, Pinned};
 use super::error::own_error;
 use super::resident::Resident;
 use super::shared::Shared;
@@ -15,6 +15,7 @@ use orrery_sim::request::{ModelId, RequestId};
 use orrery_sim::rng::{fnv1a, keyed_uniform};
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Plans kept: a plan is a batch size and a length of a model.
 const PLANS: usize = 1_024;
@@ -30,6 +31,8 @@ struct Plan {
     least: Option<Span>,
     /// The number of the batch that used it last.
     used: u64,
+    /// All of it, captured.
+    graph: Option<Graph>,
 }
 
 type Key = (ModelId, u32, u32);
@@ -43,6 +46,9 @@ pub struct Forward {
     lengths_host: Pinned,
     plans: BTreeMap<Key, Plan>,
     batches: u64,
+    /// Graphs that were captured and the nodes of the largest; why there are no more.
+    captured: (u32, usize),
+    not_captured: Option<String>,
     current: Option<Key>,
     seed: u64,
 }
@@ -74,7 +80,7 @@ impl Forward {
         gpu.bind()?;
         let blas = match shared.without_cublas {
             true => Err("the configuration says so".to_string()),
-            false => Blas::new(stream, gpu.context()),
+            false => Blas::new(gpu, stream),
         };
         let product = match &blas {
             Ok(blas) => format!("cuBLAS {}", blas.version()),
@@ -88,6 +94,12 @@ impl Forward {
             lengths_host: gpu.pinned(lengths)?,
             plans: BTreeMap::new(),
             batches: 0,
+            captured: (0, 0),
+            not_captured: match (shared.graphs, shared.chunk) {
+                (Graphs::Off, _) => Some("the configuration says so".to_string()),
+                (_, Some(_)) => Some("`chunk_us` stops between launches".to_string()),
+                _ => None,
+            },
             current: None,
             seed: shared.seed,
         }))
@@ -98,14 +110,63 @@ impl Forward {
         self.product.clone()
     }
 
-    /// Copies the lengths of the batch's sequences to the device, and makes its launches. The first
+    /// How many of these batches are to be captured; none where no more are.
+    pub fn to_capture(&mut self, pairs: usize) -> Option<usize> {
+        if self.not_captured.is_some() {
+            return None;
+        }
+        let room = PLANS - self.plans.len();
+        if pairs > room {
+            self.not_captured = Some(format!("{PLANS} are kept"));
+        }
+        Some(pairs.min(room))
+    }
+
+    /// What was captured, for the record.
+    pub fn graphs(&self) -> String {
+        let (graphs, nodes) = self.captured;
+        let made = format!("{graphs} of up to {nodes} nodes");
+        match (&self.not_captured, graphs) {
+            (None, _) => made,
+            (Some(why), 0) => format!("none: {why}"),
+            (Some(why), _) => format!("{made}; the others are launched kernel by kernel: {why}"),
+        }
+    }
+
+    /// Captures the batch that was prepared, which has run: from now on it is one launch.
+    pub fn capture(
+        &mut self,
+        shared: &Shared,
+        stream: &Arc<CudaStream>,
+    ) -> Result<(), DeviceError> {
+        let gpu = &shared.gpu;
+        let graph = gpu.capture(stream, || self.launched(shared, stream, None));
+        let plan = self.current.and_then(|key| self.plans.get_mut(&key));
+        match (graph, plan) {
+            (Ok(graph), Some(plan)) => {
+                let nodes = 1 + plan.layers.iter().map(Vec::len).sum::<usize>();
+                self.captured = (self.captured.0 + 1, self.captured.1.max(nodes));
+                plan.graph = Some(graph);
+                Ok(())
+            }
+            (Err(why), _) if shared.graphs == Graphs::Required => {
+                let remedy = "write `graphs = \"auto\"`, or `\"off\"`, in `[cuda]`";
+                Err(own_error(gpu.device(), "capturing a batch", why, remedy))
+            }
+            (Err(why), _) => {
+                self.not_captured = Some(why);
+                Ok(())
+            }
+            (Ok(_), None) => Ok(()),
+        }
+    }
+
+    /// Writes down the lengths of the batch's sequences, and makes its launches. The first
     /// sequence is as long as the batch's longest, the others are drawn by the batch's first request;
     /// that changes no cost, only the mask.
-    #[expect(clippy::too_many_arguments, reason = "a batch is what it is")]
     pub fn prepare(
         &mut self,
         shared: &Shared,
-        stream: &CudaStream,
         model: ModelId,
         units: u32,
         real: u32,
@@ -123,14 +184,13 @@ impl Forward {
         // One more than can be is enough to be refused.
         let units = units.min(shared.encoders.get(&model).map_or(0, |e| e.max_batch) + 1);
         let lengths: Vec<u32> = (0..units).map(|i| draw(i).min(real)).collect();
-        self.prepare_lengths(shared, stream, model, &lengths, length)
+        self.prepare_lengths(shared, model, &lengths, length)
     }
 
     /// The same for given lengths.
     pub fn prepare_lengths(
         &mut self,
         shared: &Shared,
-        stream: &CudaStream,
         model: ModelId,
         lengths: &[u32],
         length: u32,
@@ -147,9 +207,6 @@ impl Forward {
             return Err(own_error(gpu.device(), &doing, said, remedy));
         }
         self.lengths_host.write(lengths);
-        let bytes = lengths.len() as u64 * 4;
-        // SAFETY: the lane waits for its stream before the next batch is prepared.
-        unsafe { gpu.copy(stream, &self.lengths_host, &self.lengths, 0, bytes)? };
         let key = (model, units, length);
         if !self.plans.contains_key(&key) {
             if self.plans.len() >= PLANS
@@ -165,7 +222,7 @@ impl Forward {
             };
             let layers =
                 steps.into_iter().map(|layer| layer.into_iter().map(ready).collect()).collect();
-            self.plans.insert(key, Plan { layers, least: None, used: 0 });
+            self.plans.insert(key, Plan { layers, least: None, used: 0, graph: None });
         }
         self.batches += 1;
         if let Some(plan) = self.plans.get_mut(&key) {
@@ -196,14 +253,34 @@ impl Forward {
         Launch { kernel, grid, block, args: args.into_iter().map(arg).collect() }
     }
 
-    /// Launches one layer of what was prepared, or all.
+    /// Starts one layer of what was prepared, or all: by its graph where it has one.
     pub fn start(
         &mut self,
         shared: &Shared,
         stream: &CudaStream,
         layer: Option<u32>,
     ) -> Result<(), DeviceError> {
+        let plan = self.current.and_then(|key| self.plans.get_mut(&key));
+        match (plan.and_then(|plan| plan.graph.as_mut()), layer) {
+            (Some(graph), None) => shared.gpu.check("launching a graph", graph.launch()),
+            _ => self.launched(shared, stream, layer),
+        }
+    }
+
+    /// Copies the lengths to the device, and launches kernel by kernel.
+    fn launched(
+        &mut self,
+        shared: &Shared,
+        stream: &CudaStream,
+        layer: Option<u32>,
+    ) -> Result<(), DeviceError> {
         let gpu = &shared.gpu;
+        if let (Some((_, units, _)), None | Some(0)) = (self.current, layer) {
+            // SAFETY: the lane waits for its stream before the next batch is prepared.
+            unsafe {
+                gpu.copy(stream, &self.lengths_host, &self.lengths, 0, u64::from(units) * 4)?;
+            }
+        }
         let found = self
             .current
             .and_then(|key| Some((self.plans.get(&key)?, shared.encoders.get(&key.0)?)));
@@ -274,7 +351,7 @@ mod tests {
     #[test]
     fn the_plan_that_was_not_used_for_longest_goes_first() {
         // As of two models of batches of one, which were used last, and of a larger one that was not.
-        let plan = |used| Plan { layers: Vec::new(), least: None, used };
+        let plan = |used| Plan { layers: Vec::new(), least: None, used, graph: None };
         let key = |model, units| (ModelId(model), units, 16);
         let plans =
             BTreeMap::from([(key(0, 1), plan(9)), (key(0, 2), plan(3)), (key(1, 1), plan(8))]);

@@ -76,9 +76,10 @@ impl Lane {
         Ok(lane)
     }
 
-    /// What multiplies this lane's matrices, if it runs an encoder.
-    pub fn product(&self) -> Option<String> {
-        self.forward.as_ref().map(Forward::product)
+    /// What there is to know of a lane that runs encoders: what multiplies its matrices, and its graphs.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let of = |f: &Forward| [("matrix product", f.product()), ("graphs", f.graphs())];
+        self.forward.iter().flat_map(of).collect()
     }
 
     fn prepare(
@@ -155,7 +156,7 @@ impl Lane {
         };
         let real = encoder.length(longest);
         let length = encoder.padded(real);
-        forward.prepare(&self.shared, &self.stream, model, units, real, length, first)?;
+        forward.prepare(&self.shared, model, units, real, length, first)?;
         let chunks = if self.shared.chunk.is_some() { encoder.layers } else { 1 };
         let expected = forward.expected();
         Ok(Batch { chunks, work: Chunks::Encoder { items: units, length }, expected })
@@ -186,8 +187,8 @@ impl Lane {
         unsafe { self.shared.gpu.launch(&self.stream, &launch) }
     }
 
-    /// Runs every kernel once, and the encoders at all batch sizes and lengths, though not at all pairs
-    /// of them: a driver loads a kernel when it is first launched.
+    /// Runs every kernel once, and the encoders at all batch sizes and lengths: a driver loads a kernel when it is first
+    /// launched. All pairs of them where batches are captured, otherwise some.
     fn warm_up(&mut self) -> Result<(), DeviceError> {
         let shared = Arc::clone(&self.shared);
         let scratch = self.scratch.pointer();
@@ -205,12 +206,26 @@ impl Lane {
             let lengths = (1..=e.padded(e.max_len) / e.pad_to).map(|n| n * e.pad_to);
             let by_length = lengths.flat_map(|length| [(1, length), (e.max_batch, length)]);
             let by_units = (1..=e.max_batch).map(|units| (units, e.padded(e.max_len)));
-            for (units, length) in by_length.chain(by_units) {
+            let some = by_length.chain(by_units);
+            let steps = e.padded(e.max_len) / e.pad_to;
+            let pairs = |units| (1..=steps).map(move |n| (units, n * e.pad_to));
+            let all = (1..=e.max_batch).flat_map(pairs);
+            let captured =
+                self.forward.as_mut().and_then(|f| f.to_capture((e.max_batch * steps) as usize));
+            let warmed: Vec<(u32, u32)> = match captured {
+                Some(count) => all.take(count).chain(some).collect(),
+                None => some.collect(),
+            };
+            for (i, (units, length)) in warmed.into_iter().enumerate() {
                 let Some(forward) = &mut self.forward else { continue };
                 let real = vec![length; units as usize];
-                forward.prepare_lengths(&shared, &self.stream, model, &real, length)?;
+                forward.prepare_lengths(&shared, model, &real, length)?;
                 forward.start(&shared, &self.stream, None)?;
                 self.finish()?;
+                if let (Some(forward), true) = (&mut self.forward, captured.is_some_and(|n| i < n))
+                {
+                    forward.capture(&shared, &self.stream)?;
+                }
             }
         }
         Ok(())

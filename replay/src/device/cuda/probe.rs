@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The driver's functions that are called, by cudarc or from here.
-pub const FUNCTIONS: [&str; 35] = [
+pub const FUNCTIONS: [&str; 42] = [
     "cuCtxGetCurrent",
     "cuCtxGetStreamPriorityRange",
     "cuCtxSetCurrent",
@@ -30,6 +30,11 @@ pub const FUNCTIONS: [&str; 35] = [
     "cuEventSynchronize",
     "cuGetErrorName",
     "cuGetErrorString",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+    "cuGraphUpload",
     "cuInit",
     "cuLaunchKernel",
     "cuMemAlloc_v2",
@@ -43,8 +48,10 @@ pub const FUNCTIONS: [&str; 35] = [
     "cuModuleGetFunction",
     "cuModuleLoadData",
     "cuModuleUnload",
+    "cuStreamBeginCapture_v2",
     "cuStreamCreateWithPriority",
     "cuStreamDestroy_v2",
+    "cuStreamEndCapture",
     "cuStreamSynchronize",
 ];
 

@@ -1,7 +1,7 @@
 //! What the workers of a device share.
 
 use super::bench::Calibration;
-use super::config::ModelConfig;
+use super::config::{Graphs, ModelConfig};
 use super::driver::Gpu;
 use super::resident::Resident;
 use orrery_sim::request::ModelId;
@@ -18,6 +18,7 @@ pub(super) struct Shared {
     pub multiprocessors: u32,
     pub cache_pages: u32,
     pub chunk: Option<Span>,
+    pub graphs: Graphs,
     pub without_cublas: bool,
     pub seed: u64,
 }

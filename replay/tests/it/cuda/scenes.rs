@@ -1,8 +1,11 @@
 //! What is played in a process of its own, with the stand-in as its driver. See `stand_in.rs`.
 
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, Participant, WallClock};
-use orrery_replay::device::cuda::{self, CudaConfig, CudaDevice, Curve, ModelConfig, Workload};
+use orrery_replay::device::cuda::{
+    self, CudaConfig, CudaDevice, Curve, Graphs, ModelConfig, Workload,
+};
 use orrery_replay::device::encoder::EncoderConfig;
+use orrery_replay::device::encoder::plan::{self, Shape, Step};
 use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_replay::target::open_cuda;
 use orrery_scenario::Scenario;
@@ -92,6 +95,9 @@ fn scene() {
             let kernel_src = std::env::var_os("ORRERY_CUDA_SOURCE").map(PathBuf::from);
             cuda::open(0, CudaConfig { kernel_src, ..config() }).map(drop)
         }
+        "graphs" => graphs(Graphs::Auto),
+        "graphs off" => graphs(Graphs::Off),
+        "graphs required" => graphs(Graphs::Required),
         "measure" => measure(),
         "many" => many(),
         other => panic!("no scene {other}"),
@@ -118,6 +124,42 @@ fn held() -> String {
     held.unwrap_or_else(|_| "another driver".to_string())
 }
 
+/// Launches of graphs and of kernels so far, and the nodes of the last graph.
+fn launches() -> ([u64; 2], String) {
+    let (mut counts, mut nodes) = ([0; 2], [0u8; 4096]);
+    // SAFETY: the library is loaded, the function has this type, and both are places of their sizes.
+    #[allow(unsafe_code)]
+    unsafe {
+        cudarc::driver::sys::culib()
+            .get::<unsafe extern "C" fn(*mut [u64; 2], *mut u8, usize)>(b"orrery_stand_in_graphs")
+            .expect("the stand-in")(&mut counts, nodes.as_mut_ptr(), nodes.len());
+    }
+    (counts, String::from_utf8_lossy(&nodes).trim_end_matches('\0').to_string())
+}
+
+/// Batches of an encoder, and what was launched for each.
+fn graphs(graphs: Graphs) -> Result<(), DeviceError> {
+    let mut stage = Stage::open(CudaConfig { graphs, ..config() })?;
+    let facts = stage.device.describe().facts;
+    println!("{:?}", facts.iter().find(|(fact, _)| fact == "graphs"));
+    let nodes = launches().1;
+    for units in [4, 1] {
+        let before = launches().0;
+        stage.run(batch(ENCODER, units, Span::from_us(64)), Span::ZERO, &Stop::default())?;
+        let after = launches().0;
+        println!("{units}: {} graphs, {} kernels", after[0] - before[0], after[1] - before[1]);
+    }
+    // The last one that was captured is the largest: the copy of the lengths, then the plan's launches in their order.
+    let shape = Shape { layers: 3, heads: 2, hidden: 32 };
+    let steps = plan::forward(&shape, 4, 64).into_iter().flatten().map(|step| match step {
+        Step::Gemm(gemm) => gemm.launch().kernel.name(),
+        Step::Launch(launch) => launch.kernel.name(),
+    });
+    let wanted: Vec<&str> = std::iter::once("copy").chain(steps).collect();
+    println!("nodes in order: {}", nodes == wanted.join(" "));
+    Ok(())
+}
+
 /// Every workload, and a load; twice, since the second time more is known.
 fn work() -> Result<(), DeviceError> {
     let mut stage = Stage::open(config())?;
@@ -135,8 +177,8 @@ fn work() -> Result<(), DeviceError> {
         let ran = stage.run(batch(COMPUTE, 1, Span::from_ms(1)), Span::ZERO, &never)?;
         assert!(ran.device > Span::ZERO, "{ran:?}");
         let ran = stage.run(batch(ENCODER, 4, Span::from_us(33)), Span::ZERO, &never)?;
-        // 3 layers of 12 launches, which the stand-in gives 2 us each.
-        assert!(ran.device >= Span::from_us(72), "{ran:?}");
+        // A graph of 3 layers of 12 launches and a copy, which the stand-in gives 2 us, and half a us for each node.
+        assert!(ran.device >= Span::from_us(20), "{ran:?}");
         let load = Work::Load { model: COMPUTE, time: Span::ZERO };
         let ran = stage.run(load, Span::ZERO, &never)?;
         // 48 MiB at 10 bytes a nanosecond.

@@ -421,3 +421,28 @@ fn pages_that_are_not_the_scenario_s_are_refused() {
     let said = run_in(&home, &[], &run).stderr;
     contains(&String::from_utf8_lossy(&said), &["key `cuda.cache_pages`: found 4; allowed: 3"]);
 }
+
+#[test]
+fn a_batch_of_an_encoder_is_one_launch_of_a_graph() {
+    let text = played("graphs", Some(&stand_in()), &[]);
+    // Four sizes by four lengths; three layers of twelve launches, and the copy of the lengths.
+    contains(
+        &text,
+        &["16 of up to 37 nodes\"", "4: 1 graphs, 0 kernels", "1: 1 graphs, 0 kernels"],
+    );
+    contains(&text, &["nodes in order: true", "ended well", "held: 0"]);
+    let text = played("graphs off", Some(&stand_in()), &[]);
+    contains(&text, &["none: the configuration says so", "4: 0 graphs, 36 kernels", "held: 0"]);
+}
+
+#[test]
+fn what_cannot_be_captured_is_launched_and_said_or_refused() {
+    // The last of sixteen: of four items.
+    let fails = [("ORRERY_STAND_IN_CAPTURE_FAILS", "16")];
+    let text = played("graphs", Some(&stand_in()), &fails);
+    contains(&text, &["15 of up to 37 nodes; the others are launched kernel by kernel: "]);
+    contains(&text, &["CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "4: 0 graphs, 36 kernels"]);
+    contains(&text, &["1: 1 graphs, 0 kernels", "ended well", "held: 0"]);
+    let text = played("graphs required", Some(&stand_in()), &fails);
+    contains(&text, &["error: cuda:0: capturing a batch: ", "`graphs = \"auto\"`", "held: 0"]);
+}

@@ -15,6 +15,7 @@
 //! | `ORRERY_STAND_IN_LAUNCH_FAILS` | the number of the launch, from 1, that is refused |
 //! | `ORRERY_STAND_IN_LOST` | the number of the launch, from 1, after which the device is lost |
 //! | `ORRERY_STAND_IN_FMA_NS` | nanoseconds of an iteration of arithmetic, 10 when unset |
+//! | `ORRERY_STAND_IN_CAPTURE_FAILS` | the number of the capture, from 1, that fails |
 //! | `ORRERY_STAND_IN_HANGS` | the number of the launch, from 1, that never ends |
 
 #![allow(non_snake_case)]
@@ -136,7 +137,34 @@ exported! {
     fn cuStreamDestroy_v2(stream: usize) {
         with_context()?.streams.remove(&stream).map(drop).ok_or(Code::InvalidHandle)
     }
+    fn cuStreamBeginCapture_v2(stream: usize, _mode: c_uint) {
+        with_context()?.begin_capture(stream)
+    }
+    fn cuStreamEndCapture(stream: usize, graph: *mut usize) {
+        put(graph, 0);
+        put(graph, with_context()?.end_capture(stream)?);
+        Ok(())
+    }
+    fn cuGraphInstantiateWithFlags(executable: *mut usize, graph: usize, _flags: u64) {
+        let mut state = with_context()?;
+        let nodes = state.graphs.get(&graph).cloned().ok_or(Code::InvalidHandle)?;
+        put(executable, state.new_graph(nodes));
+        Ok(())
+    }
+    fn cuGraphUpload(executable: usize, _stream: usize) {
+        with_context()?.graphs.get(&executable).map(|_| ()).ok_or(Code::InvalidHandle)
+    }
+    fn cuGraphLaunch(executable: usize, stream: usize) {
+        work::launch_graph(with_context()?, executable, stream)
+    }
+    fn cuGraphExecDestroy(executable: usize) {
+        with_context()?.graphs.remove(&executable).map(drop).ok_or(Code::InvalidHandle)
+    }
+    fn cuGraphDestroy(graph: usize) {
+        with_context()?.graphs.remove(&graph).map(drop).ok_or(Code::InvalidHandle)
+    }
     fn cuStreamSynchronize(stream: usize) {
+        with_context()?.not_capturing()?;
         let until = with_context()?.stream(stream)?.free_at;
         work::sleep_until(until)
     }
@@ -210,6 +238,9 @@ exported! {
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize) {
         let mut state = with_context()?;
         state.inside(to, bytes)?.copy_from(from, bytes);
+        if state.captured(stream, "copy")? {
+            return Ok(());
+        }
         // 10 bytes a nanosecond.
         state.occupy(stream, bytes as u64 / 10)
     }
@@ -246,9 +277,30 @@ exported! {
     }
 }
 
-/// What was taken and not given back: streams, events, device and pinned memory. Not CUDA's.
+/// What was taken and not given back: streams, events, device and pinned memory, graphs. Not CUDA's.
 #[unsafe(no_mangle)]
 pub extern "C" fn orrery_stand_in_held() -> usize {
     let state: &State = &state();
-    state.streams.len() + state.events.len() + state.memory.len() + state.pinned.len()
+    let taken = [state.streams.len(), state.events.len(), state.memory.len(), state.pinned.len()];
+    taken.iter().sum::<usize>() + state.graphs.len()
+}
+
+/// Launches of graphs, those of kernels, and the nodes of the last graph, in order. Not CUDA's.
+///
+/// # Safety
+/// `nodes` is a place for `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orrery_stand_in_graphs(
+    counts: *mut [u64; 2],
+    nodes: *mut u8,
+    size: usize,
+) {
+    let state: &State = &state();
+    let names = state.graphs.values().next_back().map_or(String::new(), |nodes| nodes.join(" "));
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(counts, [state.graph_launches, state.launches - state.graph_launches]);
+        nodes.write_bytes(0, size);
+        nodes.copy_from(names.as_ptr(), names.len().min(size.saturating_sub(1)));
+    }
 }

@@ -20,6 +20,8 @@ pub enum Code {
     NotReady = 600,
     LaunchOutOfResources = 701,
     LaunchFailed = 719,
+    CaptureUnsupported = 900,
+    CaptureInvalidated = 901,
 }
 
 impl Code {
@@ -38,6 +40,8 @@ impl Code {
             600 => (c"CUDA_ERROR_NOT_READY", c"device not ready"),
             701 => (c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"too many resources requested"),
             719 => (c"CUDA_ERROR_LAUNCH_FAILED", c"unspecified launch failure"),
+            900 => (c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", c"not permitted while capturing"),
+            901 => (c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", c"the capture failed"),
             _ => return Err(Code::InvalidValue),
         })
     }
@@ -54,6 +58,8 @@ pub struct Config {
     pub hangs: u64,
     /// Nanoseconds of an iteration of arithmetic.
     pub fma_ns: u64,
+    /// The number of the capture, from 1, that fails.
+    pub capture_fails: u64,
 }
 
 impl Config {
@@ -71,14 +77,17 @@ impl Config {
             lost: number("LOST", u64::MAX),
             hangs: number("HANGS", u64::MAX),
             fma_ns: number("FMA_NS", 10),
+            capture_fails: number("CAPTURE_FAILS", u64::MAX),
         }
     }
 }
 
 /// A stream is busy until an instant of the device's clock.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stream {
     pub free_at: u64,
+    /// What was captured so far, while it captures; an error once that has failed.
+    pub capturing: Option<Result<Vec<String>, Code>>,
 }
 
 /// See the module's text.
@@ -95,6 +104,11 @@ pub struct State {
     pub memory: BTreeMap<u64, Vec<u8>>,
     pub pinned: BTreeMap<u64, Vec<u64>>,
     pub kernels: Vec<String>,
+    /// Graphs and what can be launched of them: the names of their nodes, in order.
+    pub graphs: BTreeMap<usize, Vec<String>>,
+    pub captures: u64,
+    /// Launches of graphs.
+    pub graph_launches: u64,
     last_handle: usize,
     modules: BTreeSet<usize>,
 }
@@ -114,6 +128,9 @@ pub fn state() -> MutexGuard<'static, State> {
             memory: BTreeMap::new(),
             pinned: BTreeMap::new(),
             kernels: Vec::new(),
+            graphs: BTreeMap::new(),
+            captures: 0,
+            graph_launches: 0,
             last_handle: 0x1000,
             modules: BTreeSet::new(),
         })
@@ -171,11 +188,52 @@ impl State {
     }
 
     pub fn stream(&self, handle: usize) -> Result<Stream, Code> {
-        self.streams.get(&handle).copied().ok_or(Code::InvalidHandle)
+        self.streams.get(&handle).cloned().ok_or(Code::InvalidHandle)
     }
 
     pub fn event(&self, handle: usize) -> Result<Option<u64>, Code> {
         self.events.get(&handle).copied().ok_or(Code::InvalidHandle)
+    }
+
+    /// Whatever waits or allocates is not permitted while some stream captures, whose capture has failed then.
+    pub fn not_capturing(&mut self) -> Result<(), Code> {
+        let capturing = self.streams.values_mut().filter_map(|s| s.capturing.as_mut());
+        let failed = capturing.map(|c| *c = Err(Code::CaptureInvalidated)).count();
+        if failed == 0 { Ok(()) } else { Err(Code::CaptureUnsupported) }
+    }
+
+    pub fn begin_capture(&mut self, stream: usize) -> Result<(), Code> {
+        self.captures += 1;
+        let fails = self.captures == self.config.capture_fails;
+        let stream = self.streams.get_mut(&stream).ok_or(Code::InvalidHandle)?;
+        let nodes = if fails { Err(Code::CaptureInvalidated) } else { Ok(Vec::new()) };
+        stream.capturing = Some(nodes);
+        Ok(())
+    }
+
+    pub fn end_capture(&mut self, stream: usize) -> Result<usize, Code> {
+        let stream = self.streams.get_mut(&stream).ok_or(Code::InvalidHandle)?;
+        let nodes = stream.capturing.take().ok_or(Code::InvalidValue)??;
+        Ok(self.new_graph(nodes))
+    }
+
+    pub fn new_graph(&mut self, nodes: Vec<String>) -> usize {
+        let handle = self.handle();
+        self.graphs.insert(handle, nodes);
+        handle
+    }
+
+    /// Takes a node where the stream captures: nothing runs then.
+    pub fn captured(&mut self, stream: usize, node: &str) -> Result<bool, Code> {
+        let stream = self.streams.get_mut(&stream).ok_or(Code::InvalidHandle)?;
+        match &mut stream.capturing {
+            None => Ok(false),
+            Some(Ok(nodes)) => {
+                nodes.push(node.to_string());
+                Ok(true)
+            }
+            Some(Err(code)) => Err(*code),
+        }
     }
 
     /// Gives a stream something that takes so long.
@@ -194,6 +252,7 @@ impl State {
         if bytes == 0 {
             return Err(Code::InvalidValue);
         }
+        self.not_capturing()?;
         if self.used() + bytes > self.config.memory_bytes {
             return Err(Code::OutOfMemory);
         }

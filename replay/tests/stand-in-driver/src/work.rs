@@ -20,6 +20,19 @@ pub fn until_idle() -> Result<(), Code> {
 /// What an empty kernel occupies its stream for.
 const LAUNCH_NS: u64 = 2_000;
 
+/// A graph takes a little for itself and for each node.
+pub fn launch_graph(
+    mut state: MutexGuard<'_, State>,
+    graph: usize,
+    stream: usize,
+) -> Result<(), Code> {
+    let nodes = state.graphs.get(&graph).ok_or(Code::InvalidHandle)?.len() as u64;
+    state.launches += 1;
+    state.graph_launches += 1;
+    let hangs = state.launches == state.config.hangs;
+    state.occupy(stream, if hangs { u64::MAX / 2 } else { LAUNCH_NS + 500 * nodes })
+}
+
 pub unsafe fn launch(
     mut state: MutexGuard<'_, State>,
     function: usize,
@@ -33,6 +46,9 @@ pub unsafe fn launch(
     if grid.contains(&0) || grid[1] > 65_535 || grid[2] > 65_535 || threads == 0 || threads > 1_024
     {
         return Err(Code::InvalidValue);
+    }
+    if state.captured(stream, &name)? {
+        return Ok(());
     }
     state.launches += 1;
     if state.launches == state.config.launch_fails {
