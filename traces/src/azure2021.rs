@@ -12,6 +12,8 @@ use orrery_sim::request::{AppId, Arrival, ModelId};
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
 
+/// What it has.
+const COLUMNS: [&str; 4] = ["app", "func", "end_timestamp", "duration"];
 /// The latest instant and the longest duration accepted, in seconds: some 31 years.
 const SECONDS_MAX: f64 = 1e9;
 /// How far a duration may exceed its end before it is an error: rounding in the file.
@@ -49,7 +51,7 @@ impl Trace2021 {
     /// # Errors
     /// When the file is damaged, has no record, or an invocation began before the trace.
     pub fn read(input: Input) -> Result<Trace2021, TraceError> {
-        Self::from_table(Table::open(input)?)
+        Self::from_table(Table::with(input, &COLUMNS)?)
     }
 
     pub(crate) fn from_table(mut table: Table) -> Result<Trace2021, TraceError> {

@@ -4,7 +4,7 @@ use crate::File;
 use crate::content::{Content, Kind};
 use crate::error::ImportError;
 use crate::head::Head;
-use orrery_traces::columns::{Found, Wanted, found};
+use orrery_traces::columns::{Found, Wanted, find, found};
 use orrery_traces::error::shorten;
 use orrery_traces::table::Table;
 use std::fmt::Write;
@@ -130,7 +130,11 @@ impl Sheet<'_> {
         fields: &[Field],
         reading: &mut Reading,
     ) -> Result<Sheet<'a>, ImportError> {
-        let table = Table::open(file.open()?)?;
+        let is_header = |header: &[String]| {
+            let has = |f: &Field| find(header, f).is_some();
+            fields.iter().all(|f| !f.needed || has(f)) && fields.iter().any(has)
+        };
+        let table = Table::open_at(file.open()?, is_header)?;
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
             if let Some(found) = found {
@@ -171,11 +175,10 @@ impl Sheet<'_> {
 
     /// A whole number up to `max`, 0 where there is none; written as `4` or `4.0`.
     pub fn whole(&self, field: usize, max: u64) -> Result<Option<u64>, ImportError> {
-        let Some(number) = self.number(field, max as f64)? else { return Ok(None) };
-        if number.fract() == 0.0 {
-            return Ok(Some(number as u64));
+        match self.at(field) {
+            Some(at) if !self.text(field).is_empty() => Ok(Some(self.table.whole(at, max)?)),
+            _ => Ok(None),
         }
-        Err(self.bad(field, &format!("a whole number from 0 to {max}")))
     }
 
     /// A time in milliseconds.

@@ -36,7 +36,7 @@ pub const FORMAT: Format = Format {
     fields: FIELDS,
     direct: Some("workload"),
     // A workload of orrery's own is read as it is.
-    is: |head| head.has(&FIELDS[..2]) && !head.columns.iter().any(|c| c == "alone_ns"),
+    is: |head| head.header(&FIELDS[..2]).is_some_and(|h| !h.iter().any(|c| c == "alone_ns")),
     read,
 };
 

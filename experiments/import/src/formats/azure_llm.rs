@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     becomes: &[Kind::Prompts],
     fields: FIELDS,
     direct: Some("llm"),
-    is: |head| FIELDS.iter().all(|f| head.columns.iter().any(|c| c == f.names[0])),
+    is: |head| head.has(FIELDS),
     read,
 };
 
