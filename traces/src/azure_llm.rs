@@ -60,6 +60,11 @@ impl LlmReader {
         })
     }
 
+    /// The columns of the file that are not read.
+    pub fn unused(&self) -> Vec<String> {
+        self.table.others(&COLUMNS)
+    }
+
     /// What was odd about the file so far.
     pub fn met(&self) -> Met {
         self.table.met()

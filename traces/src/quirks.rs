@@ -44,6 +44,12 @@ quirks! {
     HeaderAgain: "the header again, as joined files have it", "every CSV", "left out";
     TrailingComma: "rows that end in one more comma", "every CSV",
         "the comma is left out; all rows must have it";
+    FunctionTwice: "functions given twice", "Azure 2019",
+        "calls are added, durations weighted by their counts";
+    NegativeDuration: "functions with a negative duration", "Azure 2019, durations", "left out";
+    FunctionName: "names of functions that several applications have", "Azure 2021",
+        "each application has its own function";
+    NoDuration: "functions without a duration", "Azure 2019, durations", "left out";
     NotANumber: "`NaN` or `Infinity`, as Python writes them", "every JSON", "read as no value";
 }
 

@@ -117,7 +117,8 @@ impl Table {
         Table::open_at(input, |header| columns.iter().all(|c| header.iter().any(|h| h == c)))
     }
 
-    fn meet(&self, quirk: Quirk, first: impl FnOnce() -> String) {
+    /// Counts a quirk.
+    pub(crate) fn meet(&self, quirk: Quirk, first: impl FnOnce() -> String) {
         self.met.borrow_mut().add(quirk, first);
     }
 
@@ -144,6 +145,12 @@ impl Table {
     /// The names of the columns, in the file's order.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// The names of all columns but these.
+    pub fn others(&self, used: &[&str]) -> Vec<String> {
+        let others = self.header.iter().filter(|name| !used.contains(&name.as_str()));
+        others.map(|name| shorten(name)).collect()
     }
 
     /// The column of that name, where there is one.

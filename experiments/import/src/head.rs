@@ -15,6 +15,8 @@ const BYTES: u64 = 64 << 10;
 pub struct Head {
     /// As text; what is no text is replaced.
     pub text: String,
+    /// The columns of its first line.
+    pub columns: Vec<String>,
     /// The columns of each of its first lines, as if it were the header.
     pub headers: Vec<Vec<String>>,
 }
@@ -28,8 +30,9 @@ impl Head {
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}').to_string();
         let lines = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#'));
-        let headers = lines.take(PREAMBLE_MAX).map(columns).collect();
-        Ok(Head { text, headers })
+        let headers: Vec<Vec<String>> = lines.take(PREAMBLE_MAX).map(columns).collect();
+        let columns = headers.first().cloned().unwrap_or_default();
+        Ok(Head { text, columns, headers })
     }
 
     /// The header that has all these columns.

@@ -34,6 +34,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);
     }
+    reading.ignore(reader.unused());
     reading.note("a scenario reads this file as it is: it need not be imported");
     reading.contents.push(Content::Prompts(Prompts::of(rows)));
     Ok(reading)
