@@ -70,6 +70,11 @@ impl QueryList {
         self.service.is_some()
     }
 
+    /// The error that ended the list, where one did.
+    pub fn take_error(&mut self) -> Option<TraceError> {
+        self.failure.take()
+    }
+
     fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
         if !self.table.advance()? {
             return Ok(None);

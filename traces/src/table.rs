@@ -93,7 +93,7 @@ impl Table {
         }
         let is_found = before.first().is_some_and(|first| first.0 == table.line);
         for (line, text) in before.iter().skip(1).filter(|_| is_found) {
-            table.meet(Quirk::Preamble, || format!("`{text}` on line {line}"));
+            table.meet(Quirk::Preamble, || format!("`{}` on line {line}", shorten(text)));
         }
         if before.is_empty() {
             return Err(table.ended("a header", "check that the file is whole"));
@@ -104,7 +104,7 @@ impl Table {
         table.header = (0..table.fields.len()).map(|i| table.text(i).trim().to_string()).collect();
         table.check_header()?;
         if table.separator != ',' {
-            table.meet(Quirk::Separator, || format!("`{}`", table.separator.escape_default()));
+            table.meet(Quirk::Separator, || format!("on line {}", table.header_line));
         }
         Ok(table)
     }
@@ -184,7 +184,9 @@ impl Table {
             if self.is_second_table() {
                 self.is_over = true;
                 let line = self.line;
-                self.meet(Quirk::SecondTable, || format!("`{}` on line {line}", self.shown));
+                self.meet(Quirk::SecondTable, || {
+                    format!("`{}` on line {line}", shorten(&self.shown))
+                });
                 return Ok(false);
             }
             let is_header = |(i, name): (usize, &String)| self.text(i).trim() == name;

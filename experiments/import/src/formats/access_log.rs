@@ -27,16 +27,8 @@ const NAME: usize = 3;
 const LATENCY: usize = 4;
 const STATUS: usize = 5;
 
-const LATENCIES: &[&str] = &[
-    "latency",
-    "duration",
-    "response time",
-    "request time",
-    "elapsed",
-    "elapsed time",
-    "took",
-    "time taken",
-];
+const LATENCIES: &[&str] =
+    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"];
 
 /// The fields of a log whose latency has this unit where it says none.
 const fn fields(
@@ -46,45 +38,12 @@ const fn fields(
 ) -> [Field; 6] {
     [
         Field::time(starts, 1.0, "the arrival"),
-        Field::time(
-            &[
-                "time local",
-                "time iso8601",
-                "msec",
-                "end",
-                "end time",
-                "end timestamp",
-                "finished",
-                "completed",
-            ],
-            1.0,
-            "the end of a request: its arrival is earlier by the latency",
-        ),
-        Field::time(
-            &["timestamp", "time", "ts", "datetime", "date", "time stamp"],
-            1.0,
-            "the arrival, or the end with `--time-is end`",
-        ),
-        Field::new(
-            &[
-                "name",
-                "endpoint",
-                "app",
-                "model",
-                "path",
-                "url",
-                "uri",
-                "request uri",
-                "route",
-                "service",
-                "request",
-                "label",
-            ],
-            "the name of the application; of a single column of times it is the file's",
-        ),
+        Field::time(ENDS, 1.0, "the end of a request: its arrival is earlier by the latency"),
+        Field::time(TIMES, 1.0, "the arrival, or the end with `--time-is end`"),
+        Field::new(NAMES, "the name of the application"),
         Field::time(latency, unit_ns, "measured: the latency from request to answer"),
         Field::new(
-            &["status", "status code", "code", "response code", "http status"],
+            &["status", "status code", "code", "response code"],
             "measured: 429, 5xx, or a word such as `error` is a request without an answer",
         ),
     ]
@@ -92,6 +51,13 @@ const fn fields(
 
 const STARTS: &[&str] =
     &["arrival", "arrival time", "start", "start time", "start timestamp", "received"];
+const ENDS: &[&str] =
+    &["time local", "time iso8601", "msec", "end", "end time", "end timestamp", "finished"];
+const TIMES: &[&str] = &["timestamp", "time", "ts", "datetime", "date", "time stamp"];
+const NAMES: &[&str] = &[
+    "name", "endpoint", "app", "model", "path", "url", "uri", "route", "service", "request",
+    "label",
+];
 const FIELDS: &[Field] = &fields(STARTS, LATENCIES, 0.0);
 /// nginx's `$request_time` is in seconds.
 const NGINX: &[Field] = &fields(STARTS, &["request time"], 1e9);
@@ -112,11 +78,16 @@ pub const FORMAT: Format = Format {
 
 /// Whether a row below this header is a request.
 fn is_log(header: &[String]) -> bool {
-    let has = |field: usize| find(header, &FIELDS[field]).is_some();
-    let is_timed = has(START) || has(END) || has(SOME);
     // A workload of orrery's own is read as it is.
-    let is_own = || header.iter().any(|c| c == "alone_ns");
-    is_timed && (header.len() == 1 || (has(NAME) && !is_own() && measure(header).is_none()))
+    has_columns(header)
+        && (header.len() == 1 || measure(header).is_none())
+        && !header.iter().any(|c| c == "alone_ns")
+}
+
+/// Whether a header has a time and a name, or is a time.
+fn has_columns(header: &[String]) -> bool {
+    let has = |field: usize| find(header, &FIELDS[field]).is_some();
+    (has(START) || has(END) || has(SOME)) && (header.len() == 1 || has(NAME))
 }
 
 /// The fields of a file, by the columns that its tool is known by.
@@ -147,9 +118,9 @@ struct Log<'a> {
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
     let head = Head::of(file)?;
-    let header = head.headers.iter().find(|header| is_log(header)).or(head.headers.first());
+    let header = head.headers.iter().find(|header| has_columns(header));
     let fields = header.map_or(FIELDS, |header| fields_of(header));
-    let sheet = Sheet::open_at(file, fields, &mut reading, is_log)?;
+    let sheet = Sheet::open_at(file, fields, &mut reading, has_columns)?;
     check_latency(&sheet)?;
     let mut log = Log::of(file, sheet, options, &mut reading)?;
     while log.sheet.next()? {
