@@ -36,7 +36,7 @@ pub use join::join;
 
 use head::Head;
 use orrery_traces::inspect::{Format::Other, Inspection};
-use orrery_traces::quirks::{Met, Quirk};
+use orrery_traces::quirks::{Met, QUIRKS, Quirk, Row};
 use orrery_traces::{Input, TraceError};
 use std::cell::RefCell;
 
@@ -169,9 +169,12 @@ pub fn unknown(file: &File<'_>) -> ImportError {
     ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 
-/// The table of formats for `docs/formats.md`.
+/// The tables of formats and of quirks for `docs/formats.md`.
 pub fn reference() -> String {
-    format::reference(FORMATS)
+    let row = |r: &Row| format!("| {} | {} | {} |\n", r.what, r.readers, r.done);
+    let quirks: String = QUIRKS.iter().map(row).collect();
+    let head = "| what is odd about a file | read by | what is done |\n|---|---|---|\n";
+    format!("{}\n{head}{quirks}", format::reference(FORMATS))
 }
 
 /// The formats for `--help`: a line each.
