@@ -398,6 +398,7 @@ fn queries(input: Input) -> Result<Facts, TraceError> {
     facts.add("size, mean", items as f64 / rows as f64);
     facts.add("service times", if list.has_service_times() { "yes" } else { "no" }.to_string());
     facts.rates(&stats);
+    facts.met(&list.met());
     Ok(facts)
 }
 
@@ -497,6 +498,7 @@ fn workload(table: Table) -> Result<Facts, TraceError> {
         facts.add("offered load (rate x mean alone)", alone_ns as f64 / 1e9 / span_s);
     }
     facts.rates(&stats);
+    facts.met(&source.met());
     Ok(facts)
 }
 
