@@ -242,7 +242,7 @@ pub(crate) fn nearest(formats: &[Format], head: &Head) -> String {
         let is_key = |name: &&str| {
             head.text.contains(&format!("\"{}\"", name.rsplit('.').next().unwrap_or(name)))
         };
-        find(&head.columns, field).is_some() || field.names.iter().any(|name| is_key(&name))
+        find(&head.columns, field).is_some() || field.names.iter().any(|name| is_key(name))
     };
     let is_json = head.text.trim_start().starts_with(['{', '[']);
     let of = |format| {
