@@ -5,6 +5,7 @@
 
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::table::Table;
 use crate::timestamp::parse_timestamp_ns;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -12,6 +13,8 @@ use orrery_sim::time::{Span, Time};
 
 /// The shortest execution time that any workload gives a request.
 pub(crate) const ALONE_MIN: Span = Span::from_us(1);
+/// What it has.
+const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 /// The most tokens a record may have.
 const TOKENS_MAX: u64 = 1_000_000_000;
 
@@ -43,7 +46,7 @@ impl LlmReader {
     /// # Errors
     /// When a column is missing.
     pub fn open(input: Input) -> Result<LlmReader, TraceError> {
-        Self::from_table(Table::open(input)?)
+        Self::from_table(Table::with(input, &COLUMNS)?)
     }
 
     pub(crate) fn from_table(table: Table) -> Result<LlmReader, TraceError> {
@@ -55,6 +58,16 @@ impl LlmReader {
             first_ns: None,
             last: Time::ZERO,
         })
+    }
+
+    /// The columns of the file that are not read.
+    pub fn unused(&self) -> Vec<String> {
+        self.table.others(&COLUMNS)
+    }
+
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
     }
 
     /// The next record; `None` at the end.
@@ -100,7 +113,7 @@ pub struct TokenCost {
 /// Where prompts come from.
 #[derive(Debug)]
 enum Prompts {
-    File(LlmReader),
+    File(Box<LlmReader>),
     List(std::vec::IntoIter<LlmRecord>),
 }
 
@@ -128,7 +141,7 @@ impl LlmSource {
         model: ModelId,
         slo: Span,
     ) -> Result<LlmSource, TraceError> {
-        LlmSource::from(Prompts::File(LlmReader::open(input)?), cost, app, model, slo)
+        LlmSource::from(Prompts::File(Box::new(LlmReader::open(input)?)), cost, app, model, slo)
     }
 
     /// The same of prompts in order of time.

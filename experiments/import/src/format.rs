@@ -4,7 +4,7 @@ use crate::File;
 use crate::content::{Content, Kind};
 use crate::error::ImportError;
 use crate::head::Head;
-use orrery_traces::columns::{Found, Wanted, found};
+use orrery_traces::columns::{Found, Wanted, find, found};
 use orrery_traces::error::shorten;
 use orrery_traces::table::Table;
 use std::fmt::Write;
@@ -47,6 +47,10 @@ pub struct Options {
     pub runs: Option<u64>,
     /// The format of times, as `strftime` has it.
     pub time_format: Option<String>,
+    /// The nanoseconds of the unit of its times, where they are plain numbers.
+    pub time_unit: Option<f64>,
+    /// Whether the time of a log is the end of a request, where it does not say it.
+    pub time_is_end: Option<bool>,
     /// The format of the file, where it is not to be recognised.
     pub format: Option<&'static Format>,
 }
@@ -84,7 +88,9 @@ pub struct Reading {
     pub taken: Vec<Taken>,
     /// What was left.
     pub ignored: Vec<String>,
-    /// What was assumed.
+    /// What the file does not say and was assumed, and what was odd about it: what a reader of results must know.
+    pub assumed: Vec<String>,
+    /// What else is worth knowing.
     pub notes: Vec<String>,
 }
 
@@ -111,25 +117,51 @@ impl Reading {
         self.ignored.extend(names.into_iter().map(Into::into));
     }
 
+    /// What was to become this was not used.
+    pub(crate) fn unused(&mut self, becomes: &str) {
+        let (left, taken): (Vec<Taken>, _) =
+            std::mem::take(&mut self.taken).into_iter().partition(|t| t.becomes == becomes);
+        self.taken = taken;
+        self.ignore(left.into_iter().map(|t| t.from));
+    }
+
+    pub(crate) fn assume(&mut self, text: impl Into<String>) {
+        self.assumed.push(text.into());
+    }
+
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 }
 
 /// A table whose columns are known, with the report of them.
-pub(crate) struct Sheet {
+pub(crate) struct Sheet<'a> {
     pub table: Table,
     columns: Vec<Option<Found>>,
+    file: &'a File<'a>,
 }
 
-impl Sheet {
+impl Sheet<'_> {
     /// Opens a file and finds the columns of its format.
-    pub fn open(
-        file: &File<'_>,
+    pub fn open<'a>(
+        file: &'a File<'a>,
         fields: &[Field],
         reading: &mut Reading,
-    ) -> Result<Sheet, ImportError> {
-        let table = Table::open(file.open()?)?;
+    ) -> Result<Sheet<'a>, ImportError> {
+        Sheet::open_at(file, fields, reading, |header| {
+            let has = |f: &Field| find(header, f).is_some();
+            fields.iter().all(|f| !f.needed || has(f)) && fields.iter().any(has)
+        })
+    }
+
+    /// The same with another rule for the header.
+    pub fn open_at<'a>(
+        file: &'a File<'a>,
+        fields: &[Field],
+        reading: &mut Reading,
+        is_header: impl Fn(&[String]) -> bool,
+    ) -> Result<Sheet<'a>, ImportError> {
+        let table = Table::open_at(file.open()?, is_header)?;
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
             if let Some(found) = found {
@@ -139,11 +171,20 @@ impl Sheet {
         let is_taken = |at: usize| columns.iter().flatten().any(|f| f.at == at);
         let left = table.header().iter().enumerate().filter(|(at, _)| !is_taken(*at));
         reading.ignore(left.map(|(_, name)| shorten(name)));
-        Ok(Sheet { table, columns })
+        Ok(Sheet { table, columns, file })
     }
 
     pub fn next(&mut self) -> Result<bool, ImportError> {
-        Ok(self.table.advance()?)
+        let more = self.table.advance()?;
+        if !more {
+            self.file.met_in(&self.table.met());
+        }
+        Ok(more)
+    }
+
+    /// Sets the unit of a time whose name says none.
+    pub fn set_unit(&mut self, field: usize, unit_ns: f64) {
+        self.columns[field].iter_mut().for_each(|found| found.unit_ns = unit_ns);
     }
 
     /// Where the field of this number is.
@@ -166,11 +207,10 @@ impl Sheet {
 
     /// A whole number up to `max`, 0 where there is none; written as `4` or `4.0`.
     pub fn whole(&self, field: usize, max: u64) -> Result<Option<u64>, ImportError> {
-        let Some(number) = self.number(field, max as f64)? else { return Ok(None) };
-        if number.fract() == 0.0 {
-            return Ok(Some(number as u64));
+        match self.at(field) {
+            Some(at) if !self.text(field).is_empty() => Ok(Some(self.table.whole(at, max)?)),
+            _ => Ok(None),
         }
-        Err(self.bad(field, &format!("a whole number from 0 to {max}")))
     }
 
     /// A time in milliseconds.
@@ -196,10 +236,28 @@ impl Sheet {
 /// The longest time: eleven days.
 pub(crate) const NS_MAX: f64 = 1e15;
 
-/// The names of formats.
-pub(crate) fn listed(formats: &[Format]) -> String {
-    let names: Vec<String> = formats.iter().map(|f| format!("`{}`", f.name)).collect();
-    names.join(", ")
+/// The three formats that a file is nearest to, each with what it lacks.
+pub(crate) fn nearest(formats: &'static [Format], head: &Head) -> String {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_string();
+    let is_key = |name: &&'static str| head.text.contains(&format!("\"{}\"", last(name)));
+    let has = |f: &&Field| find(&head.columns, f).is_some() || f.names.iter().any(is_key);
+    let is_json = head.text.trim_start().starts_with(['{', '[']);
+    // A found name says more than a missing one, which says nothing where none is found.
+    let of = |f: &'static Format| {
+        let found: i64 = f.fields.iter().filter(has).map(|w| 1 + i64::from(w.needed)).sum();
+        let lacks: Vec<&Field> = f.fields.iter().filter(|w| w.needed && !has(w)).collect();
+        let same = i64::from(f.how.contains("JSON") == is_json);
+        let missing = if found == 0 { 0 } else { lacks.len() as i64 };
+        (-(4 * found + same - 3 * missing), f, lacks)
+    };
+    // The last of the table are the most general.
+    let mut all: Vec<_> = formats.iter().rev().map(of).collect();
+    all.sort_by_key(|a| a.0);
+    let line = |(_, format, lacks): &(i64, &Format, Vec<&Field>)| {
+        let lacks = lacks.iter().take(3).map(|f| format!(", no `{}`", f.names[0]));
+        format!("`{}` ({}{})", format.name, format.how, lacks.collect::<String>())
+    };
+    all.iter().take(3).map(line).collect::<Vec<_>>().join("; ")
 }
 
 fn kinds(format: &Format) -> String {

@@ -22,6 +22,8 @@ mod formats;
 mod head;
 mod join;
 mod json;
+mod prompts;
+mod refused;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -33,22 +35,36 @@ pub use formats::FORMATS;
 pub use join::join;
 
 use head::Head;
+use orrery_traces::inspect::{Format::Other, Inspection};
+use orrery_traces::quirks::{Met, QUIRKS, Quirk, Row};
 use orrery_traces::{Input, TraceError};
+use std::cell::RefCell;
 
 /// A file that can be opened more than once.
 pub struct File<'a> {
     name: String,
     open: &'a dyn Fn() -> Result<Input, TraceError>,
+    met: RefCell<Met>,
 }
 
 impl File<'_> {
     /// A file by its name in messages, and how it is opened.
     pub fn new<'a>(name: &str, open: &'a dyn Fn() -> Result<Input, TraceError>) -> File<'a> {
-        File { name: name.to_string(), open }
+        File { name: name.to_string(), open, met: RefCell::default() }
     }
 
     pub(crate) fn open(&self) -> Result<Input, ImportError> {
         Ok((self.open)()?)
+    }
+
+    /// Counts a quirk, with its place: the report says it.
+    pub(crate) fn meet(&self, quirk: Quirk, first: impl FnOnce() -> String) {
+        self.met.borrow_mut().add(quirk, first);
+    }
+
+    /// Counts what a reader met.
+    pub(crate) fn met_in(&self, reader: &Met) {
+        self.met.borrow_mut().extend(reader);
     }
 
     /// Its name in messages.
@@ -87,24 +103,78 @@ pub fn read_as(
     format: &'static Format,
     options: &Options,
 ) -> Result<Reading, ImportError> {
+    file.met.take();
     let mut reading = (format.read)(file, options)?;
+    reading.assumed.extend(file.met.take().notes());
     reading.format = Some(format);
     reading.file = file.name.clone();
     Ok(reading)
 }
 
-/// The error of a file of no known format.
-fn unknown(file: &File<'_>) -> ImportError {
-    let head = Head::of(file).ok();
-    let found = head.map_or_else(|| "an unreadable file".to_string(), |head| head.shown());
-    let remedy = "check the file, or name its format with `--as NAME` to be told what it lacks";
-    let allowed = format!("one of the formats {}", format::listed(FORMATS));
-    ImportError::value(file.name(), found, allowed, remedy)
+/// What is in a file of another tool, in short: its load, or what else it becomes.
+///
+/// # Errors
+/// As [`read`].
+pub fn inspect(file: &File<'_>) -> Result<Inspection, ImportError> {
+    let format = recognise(file)?.ok_or_else(|| unknown(file))?;
+    let reading = read_as(file, format, &Options::default())?;
+    let (name, other) = (file.name(), Other(format.title, format.direct));
+    let content = reading.content(None)?;
+    let all = match content {
+        Content::Prompts(p) => Inspection::of_prompts(name, other, &p.rows),
+        Content::Workload(w) => {
+            let rows = w.requests.iter().map(|r| (r.at, r.alone.or(r.latency)));
+            Inspection::of_requests(name, other, w.names.len(), rows)
+        }
+        Content::Profile(_) | Content::Measured(_) => {
+            let no_load = Inspection { file: name.to_string(), format: other, facts: Vec::new() };
+            let becomes = format!("{}; `orrery import` shows it", content.kind().word());
+            no_load.with("becomes", becomes).with("rows", content.rows())
+        }
+    };
+    Ok(reading.assumed.into_iter().fold(all, |all, line| all.with("assumed", line)))
 }
 
-/// The table of formats for `docs/formats.md`.
+/// What is allowed, for messages.
+const ALLOWED: &str = "a file of a format that `orrery import --help` lists";
+
+/// The error of a file that is known to be no load and no measurement of one.
+pub fn refusal(file: &File<'_>) -> Option<ImportError> {
+    let (found, remedy) = refused::refused(&Head::of(file).ok()?)?;
+    Some(ImportError::value(file.name(), found, ALLOWED, remedy))
+}
+
+/// The error of a file of no known format: what it is where that is known, else the formats that are nearest.
+pub fn unknown(file: &File<'_>) -> ImportError {
+    let head = match Head::of(file) {
+        Ok(head) => head,
+        Err(error) => return error,
+    };
+    if let Some(error) = refusal(file) {
+        return error;
+    }
+    let allowed = ALLOWED;
+    if let Ok(own) = file.open().and_then(|input| Ok(orrery_traces::inspect::format_of(input)?)) {
+        let remedy = match own.arrivals() {
+            Some(process) => {
+                format!("nothing is to be imported: `{process}` of a scenario reads it")
+            }
+            None => "`orrery trace inspect` describes it".to_string(),
+        };
+        return ImportError::value(file.name(), own.name(), allowed, remedy);
+    }
+    let allowed =
+        format!("a file of a known format; the nearest: {}", format::nearest(FORMATS, &head));
+    let remedy = "correct the names, or see `orrery import --help` for all formats";
+    ImportError::value(file.name(), head.shown(), allowed, remedy)
+}
+
+/// The tables of formats and of quirks for `docs/formats.md`.
 pub fn reference() -> String {
-    format::reference(FORMATS)
+    let row = |r: &Row| format!("| {} | {} | {} |\n", r.what, r.readers, r.done);
+    let quirks: String = QUIRKS.iter().map(row).collect();
+    let head = "| what is odd about a file | read by | what is done |\n|---|---|---|\n";
+    format!("{}\n{head}{quirks}", format::reference(FORMATS))
 }
 
 /// The formats for `--help`: a line each.

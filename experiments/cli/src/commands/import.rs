@@ -13,8 +13,9 @@ use orrery_traces::shipped::{shipped, shipped_names};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Rows that the report shows.
+/// Rows that the report shows, and in brief.
 const SHOWN: usize = 8;
+const SHOWN_IN_BRIEF: usize = 2;
 
 /// `orrery import`.
 #[derive(Debug, Args)]
@@ -29,9 +30,9 @@ pub struct Import {
     /// The size of the batches that were measured, where the file does not say it; once, or once for each file.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub batch: Vec<u32>,
-    /// The name of the model, where the file does not say it.
+    /// The name of the model, where the file does not say it; once, or once for each file.
     #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
+    pub model: Vec<String>,
     /// nsys: the number of batches that ran.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
@@ -41,6 +42,12 @@ pub struct Import {
     /// The form of the times of an access log, as strftime has it.
     #[arg(long, value_name = "FORM")]
     pub time_format: Option<String>,
+    /// The unit of times that are plain numbers, where the file does not say it.
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
+    /// Whether the time of a request in an access log is that of its start or its end, where the file does not say it.
+    #[arg(long, value_name = "WHICH")]
+    pub time_is: Option<TimeIs>,
     /// The form of the answer on stdout.
     #[arg(long, value_enum, default_value_t = Form::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Form,
@@ -53,6 +60,28 @@ pub struct Import {
     /// Also write the report as one HTML page.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
+}
+
+/// Units of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+/// What a time in an access log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeIs {
+    /// The arrival.
+    Start,
+    /// The answer: the arrival is earlier by the latency.
+    End,
 }
 
 /// The forms of the answer.
@@ -95,9 +124,11 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
     for (i, path) in args.files.iter().enumerate() {
         let options = Options {
             batch: args.batch.get(i).or(args.batch.first()).copied(),
-            model: args.model.clone(),
+            model: args.model.get(i).or(args.model.first()).cloned(),
             runs: args.runs,
             time_format: args.time_format.clone(),
+            time_unit: args.time_unit.map(|unit| [1.0, 1e3, 1e6, 1e9][unit as usize]),
+            time_is_end: args.time_is.map(|is| is == TimeIs::End),
             format,
         };
         let name = path.display().to_string();
@@ -112,13 +143,13 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
     if let Some(out) = &args.out {
         write_atomically(out, csv.as_bytes())?;
     }
-    let page = report(args, &readings, &content, &csv);
-    let text = page.to_text();
+    let page = report(args, &readings, &content, &csv, false);
+    let text = report(args, &readings, &content, &csv, true).to_text();
     if let Some(path) = &args.markdown {
         write_atomically(path, page.to_markdown().as_bytes())?;
     }
     let stdout = match args.format {
-        Form::Table => text.clone(),
+        Form::Table => text,
         Form::Csv => csv,
         Form::Json => in_json(&readings, &content, &csv),
     };
@@ -134,10 +165,12 @@ fn check(args: &Import) -> Result<(), SpecError> {
     for (option, path) in [("--out", &args.out), ("--markdown", &args.markdown)] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
-    if args.batch.len() > 1 && args.batch.len() != args.files.len() {
-        let found = format!("{} sizes for {} files", args.batch.len(), args.files.len());
-        let remedy = "give `--batch` once, or once for each file in their order";
-        return Err(SpecError::value("--batch", found, "one size, or one for each file", remedy));
+    let given = [("--batch", "sizes", args.batch.len()), ("--model", "names", args.model.len())];
+    let files = args.files.len();
+    if let Some((option, what, n)) = given.into_iter().find(|g| g.2 > 1 && g.2 != files) {
+        let found = format!("{n} {what} for {files} files");
+        let remedy = format!("give `{option}` once, or once for each file in their order");
+        return Err(SpecError::value(option, found, "one, or one for each file", remedy));
     }
     if !(args.alone_ms > 0.0 && args.alone_ms <= 1e9) {
         let remedy = "give the mean execution time of a request alone";
@@ -171,7 +204,14 @@ fn csv(readings: &[Reading], content: &Content, alone: Span) -> String {
     format!("# orrery import, from {from}\n{}", content.csv(alone))
 }
 
-fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> Page {
+/// The report: in full, or in brief for a terminal.
+fn report(
+    args: &Import,
+    readings: &[Reading],
+    content: &Content,
+    csv: &str,
+    is_brief: bool,
+) -> Page {
     let names: Vec<&str> = readings.iter().map(|r| last(&r.file)).collect();
     let mut page = Page::new("import", names.join(", "));
     let rows = content.rows();
@@ -182,13 +222,48 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
         Kind::Workload => "workload",
     };
     let s = if rows == 1 { "" } else { "s" };
-    page.say(Tone::Good, format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by()));
     let mut formats: Vec<&str> = readings.iter().filter_map(|r| Some(r.format?.title)).collect();
     formats.dedup();
-    page.ask("format", formats.join("\n"));
+    let verdict = format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by());
+    if is_brief {
+        page.say(Tone::Good, format!("{verdict} From {}.", formats.join(", ")));
+    } else {
+        page.say(Tone::Good, verdict);
+        page.ask("format", formats.join("\n"));
+    }
     if let Some(out) = &args.out {
         page.ask("written to", out.display().to_string());
     }
+    let notes = readings.iter().flat_map(|r| &r.assumed);
+    let notes = notes.chain(readings.iter().flat_map(|r| &r.notes)).cloned();
+    let mut notes = once(notes.collect());
+    for r in readings {
+        let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
+        notes.extend(others.map(|k| format!("it can also become {0}: `--as {0}`", k.word())));
+    }
+    let ignored = once(readings.iter().flat_map(|r| r.ignored.clone()).collect()).join(", ");
+    if is_brief {
+        notes.push(format!("taken: {}", taken_in_brief(readings)));
+        notes.extend((!ignored.is_empty()).then(|| format!("ignored: {ignored}")));
+    }
+    page.section("What was assumed, and what else", Part::list(once(notes)));
+    if !is_brief {
+        page.section("What was taken", taken(readings).part());
+        page.section("What was ignored", (!ignored.is_empty()).then_some(Part::Text(ignored)));
+    }
+    let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
+    let shown = if is_brief { 1 + SHOWN_IN_BRIEF } else { 1 + SHOWN };
+    let more = body.len().saturating_sub(shown);
+    let mut shown = body[..body.len().min(shown)].join("\n");
+    if more > 0 && !is_brief {
+        shown.push_str(&format!("\n... and {more} more"));
+    }
+    page.section("Its first rows", [Part::Plain(shown)]);
+    page
+}
+
+/// A row for each column or key.
+fn taken(readings: &[Reading]) -> Table {
     let mut taken = Table::new("", &["file", "column or key", "becomes"]);
     for r in readings {
         let file = if readings.len() > 1 { last(&r.file) } else { "" };
@@ -196,24 +271,23 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
             taken.rows.push([file, &t.from, &t.becomes].map(Field::text).to_vec());
         }
     }
-    page.section("What was taken", taken.part());
-    let ignored: Vec<String> = readings.iter().flat_map(|r| r.ignored.clone()).collect();
-    let ignored = once(ignored);
-    page.section("What was ignored", (!ignored.is_empty()).then(|| Part::Text(ignored.join(", "))));
-    let mut notes = once(readings.iter().flat_map(|r| r.notes.clone()).collect());
-    for r in readings {
-        let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
-        notes.extend(others.map(|k| format!("it can also become a {0}: `--as {0}`", k.word())));
+    taken
+}
+
+/// The columns of each use, once.
+fn taken_in_brief(readings: &[Reading]) -> String {
+    let mut uses: Vec<(&str, Vec<String>)> = Vec::new();
+    for t in readings.iter().flat_map(|r| &r.taken) {
+        let from = format!("`{}`", t.from);
+        match uses.iter_mut().find(|u| u.0 == t.becomes) {
+            Some((_, names)) if names.contains(&from) => {}
+            Some((_, names)) => names.push(from),
+            None => uses.push((&t.becomes, vec![from])),
+        }
     }
-    page.section("What was assumed, and what else", Part::list(once(notes)));
-    let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
-    let more = body.len().saturating_sub(1 + SHOWN);
-    let mut shown = body[..body.len().min(1 + SHOWN)].join("\n");
-    if more > 0 {
-        shown.push_str(&format!("\n... and {more} more"));
-    }
-    page.section("Its first rows", [Part::Plain(shown)]);
-    page
+    let each: Vec<String> =
+        uses.iter().map(|(becomes, names)| format!("{} ({becomes})", names.join(", "))).collect();
+    each.join("; ")
 }
 
 /// Each once, in order.
@@ -235,7 +309,7 @@ fn in_json(readings: &[Reading], content: &Content, csv: &str) -> String {
             "format": r.format.map_or("", |f| f.name),
             "taken": taken.collect::<Vec<_>>(),
             "ignored": r.ignored,
-            "notes": r.notes,
+            "notes": r.assumed.iter().chain(&r.notes).collect::<Vec<_>>(),
         })
     };
     let files: Vec<_> = readings.iter().map(file).collect();

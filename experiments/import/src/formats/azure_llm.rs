@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     becomes: &[Kind::Prompts],
     fields: FIELDS,
     direct: Some("llm"),
-    is: |head| FIELDS.iter().all(|f| head.columns.iter().any(|c| c == f.names[0])),
+    is: |head| head.has(FIELDS),
     read,
 };
 
@@ -29,10 +29,12 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     while let Some(r) = reader.next_record()? {
         rows.push((r.at, r.context_tokens, r.generated_tokens));
     }
+    file.met_in(&reader.met());
     let mut reading = Reading::default();
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);
     }
+    reading.ignore(reader.unused());
     reading.note("a scenario reads this file as it is: it need not be imported");
     reading.contents.push(Content::Prompts(Prompts::of(rows)));
     Ok(reading)

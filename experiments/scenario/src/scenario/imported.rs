@@ -38,6 +38,12 @@ impl Files {
         orrery_import::recognise(&File::new(name, &open)).map_err(|e| at(key, e))
     }
 
+    /// The error of a file of another tool that is no load, where it is such a file.
+    pub(super) fn refusal(&self, key: &str, name: &str) -> Option<SpecError> {
+        let open = self.again(key, name).ok()?;
+        orrery_import::refusal(&File::new(name, &open)).map(|error| at(key, error))
+    }
+
     /// How a file is opened, once it was.
     fn again<'a>(
         &'a self,
@@ -72,8 +78,10 @@ impl Files {
             None => None,
             Some(format) => {
                 let read = orrery_import::read_as(&file, format, &Options::default());
-                let content = read.and_then(|r| r.content(Some(kind)).cloned());
-                Some(Arc::new(content.map_err(|e| at(key, e))?))
+                let read = read.map_err(|e| at(key, e))?;
+                let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
+                self.say(name, read.assumed);
+                Some(Arc::new(content))
             }
         };
         all.insert(id, content.clone());
