@@ -22,6 +22,8 @@ mod formats;
 mod head;
 mod join;
 mod json;
+mod load;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -31,6 +33,7 @@ pub use error::ImportError;
 pub use format::{Field, Format, Options, Reading, Taken};
 pub use formats::FORMATS;
 pub use join::join;
+pub use load::{ALLOWED as ARRIVALS, Arriving, Spacing};
 
 use head::Head;
 use orrery_traces::{Input, TraceError};
@@ -90,6 +93,7 @@ pub fn read_as(
     let mut reading = (format.read)(file, options)?;
     reading.format = Some(format);
     reading.file = file.name.clone();
+    settle::settle(&mut reading, options)?;
     Ok(reading)
 }
 
