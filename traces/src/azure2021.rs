@@ -6,6 +6,7 @@
 use crate::azure_llm::ALONE_MIN;
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId};
 use orrery_sim::time::{Span, Time};
@@ -38,6 +39,8 @@ pub struct Trace2021 {
     pub apps: Vec<String>,
     /// The names of the functions, in order of first appearance in the file.
     pub functions: Vec<String>,
+    /// What was odd about the file.
+    pub met: Met,
 }
 
 impl Trace2021 {
@@ -70,7 +73,7 @@ impl Trace2021 {
             return Err(table.ended("an invocation", "check that the file is whole"));
         }
         records.sort_by_key(|r| r.arrival); // stable
-        Ok(Trace2021 { records, apps: apps.list, functions: functions.list })
+        Ok(Trace2021 { records, apps: apps.list, functions: functions.list, met: table.met() })
     }
 
     /// The invocations as arrivals of size 1, with the trace's application and duration (at least

@@ -5,6 +5,7 @@
 
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::table::Table;
 use crate::timestamp::parse_timestamp_ns;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -55,6 +56,11 @@ impl LlmReader {
             first_ns: None,
             last: Time::ZERO,
         })
+    }
+
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
     }
 
     /// The next record; `None` at the end.

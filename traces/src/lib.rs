@@ -74,6 +74,7 @@ pub mod per_app;
 pub mod phases;
 pub mod query_list;
 pub mod query_sizes;
+pub mod quirks;
 pub mod rate;
 pub mod replayed;
 pub mod samples;

@@ -6,7 +6,9 @@
 
 use crate::error::{TraceError, shorten};
 use crate::open::{Input, read_error};
+use crate::quirks::{Met, Quirk};
 use orrery_sim::request::SIZE_MAX;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
@@ -25,6 +27,9 @@ pub struct Table {
     raw: Vec<u8>,
     text: String,
     fields: Vec<(usize, usize)>,
+    /// Whether rows end in one more comma than the header; the first row says it.
+    ends_in_comma: Option<bool>,
+    met: RefCell<Met>,
 }
 
 impl Table {
@@ -41,6 +46,8 @@ impl Table {
             raw: Vec::new(),
             text: String::new(),
             fields: Vec::new(),
+            ends_in_comma: None,
+            met: RefCell::default(),
         };
         loop {
             if !table.next_line()? {
@@ -60,6 +67,11 @@ impl Table {
     /// The file's name in messages.
     pub fn file(&self) -> &str {
         &self.input.name
+    }
+
+    /// What was odd about it so far.
+    pub fn met(&self) -> Met {
+        self.met.borrow().clone()
     }
 
     /// The line last read, counted from 1.
@@ -105,10 +117,23 @@ impl Table {
         }
         self.split()?;
         let (fields, columns) = (self.fields.len(), self.header.len());
-        if fields != columns {
+        let more = fields == columns + 1 && self.text(columns).trim().is_empty();
+        if more && *self.ends_in_comma.get_or_insert(true) {
+            self.fields.pop();
+            self.met.get_mut().add(Quirk::TrailingComma, || format!("on line {}", self.line));
+            return Ok(true);
+        }
+        let ends_in_comma = self.ends_in_comma.get_or_insert(false);
+        if fields != columns || *ends_in_comma {
             let found = format!("{fields} fields (`{}`)", shorten(&self.text));
-            let remedy = "complete the line or remove it; the file may have been cut short";
-            return Err(self.bad_row(found, format!("{columns} fields, as in the header"), remedy));
+            let (allowed, remedy) = if *ends_in_comma {
+                let allowed = format!("{columns} fields and one more comma, as in the rows above");
+                (allowed, "end all rows alike; the file may have been cut short")
+            } else {
+                let allowed = format!("{columns} fields, as in the header");
+                (allowed, "complete the line or remove it; the file may have been cut short")
+            };
+            return Err(self.bad_row(found, allowed, remedy));
         }
         Ok(true)
     }

@@ -131,18 +131,19 @@ impl Reading {
 }
 
 /// A table whose columns are known, with the report of them.
-pub(crate) struct Sheet {
+pub(crate) struct Sheet<'a> {
     pub table: Table,
     columns: Vec<Option<Found>>,
+    file: &'a File<'a>,
 }
 
-impl Sheet {
+impl Sheet<'_> {
     /// Opens a file and finds the columns of its format.
-    pub fn open(
-        file: &File<'_>,
+    pub fn open<'a>(
+        file: &'a File<'a>,
         fields: &[Field],
         reading: &mut Reading,
-    ) -> Result<Sheet, ImportError> {
+    ) -> Result<Sheet<'a>, ImportError> {
         let table = Table::open(file.open()?)?;
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
@@ -154,11 +155,15 @@ impl Sheet {
         let is_taken = |at: usize| columns.iter().flatten().any(|f| f.at == at);
         let left = table.header().iter().enumerate().filter(|(at, _)| !is_taken(*at));
         reading.ignore(left.map(|(_, name)| shorten(name)));
-        Ok(Sheet { table, columns })
+        Ok(Sheet { table, columns, file })
     }
 
     pub fn next(&mut self) -> Result<bool, ImportError> {
-        Ok(self.table.advance()?)
+        let more = self.table.advance()?;
+        if !more {
+            self.file.met_in(&self.table.met());
+        }
+        Ok(more)
     }
 
     /// Where the field of this number is.

@@ -47,8 +47,9 @@ impl Head {
     /// Whether its first line is a whole JSON object with all these keys.
     pub fn is_lines_with(&self, keys: &[&str]) -> bool {
         let line = self.text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+        let line = crate::json::with_nulls(line, |_, _| ());
         let line: Result<serde_json::Map<String, serde_json::Value>, _> =
-            serde_json::from_str(line);
+            serde_json::from_str(&line);
         line.is_ok_and(|line| keys.iter().all(|key| line.contains_key(*key)))
     }
 

@@ -1,9 +1,13 @@
-//! JSON files, whole or a line each. serde says which line lacks which key.
+//! JSON files: one value, several one after another, or one a line. serde says which line lacks which key.
+//!
+//! Python writes `NaN` and `Infinity`, which are no JSON: they are read as `null`, counted and said.
 
 use crate::File;
 use crate::error::ImportError;
 use orrery_traces::TraceError;
+use orrery_traces::quirks::Quirk;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 /// The most of a JSON file that is read.
@@ -28,8 +32,61 @@ pub fn text(file: &File<'_>) -> Result<String, ImportError> {
 
 /// A JSON file as a value of a type.
 pub fn whole<T: DeserializeOwned>(file: &File<'_>, what: &str) -> Result<T, ImportError> {
+    let mut all = all(file, what)?;
+    if all.len() == 1 {
+        return Ok(all.remove(0));
+    }
+    let found = format!("{} values one after another", all.len());
+    Err(ImportError::value(file.name(), found, what, "split the file: one value in each"))
+}
+
+/// The values of a JSON file that has one or several, one after another or one a line.
+pub fn all<T: DeserializeOwned>(file: &File<'_>, what: &str) -> Result<Vec<T>, ImportError> {
     let text = text(file)?;
-    serde_json::from_str(&text).map_err(|e| wrong(file, e.line(), &e, what))
+    let text = finite(file, &text, 1);
+    let values: Result<Vec<T>, _> = serde_json::Deserializer::from_str(&text).into_iter().collect();
+    let values = values.map_err(|e| wrong(file, e.line(), &e, what))?;
+    if values.is_empty() {
+        return Err(ImportError::value(file.name(), "no value", what, "write the file again"));
+    }
+    Ok(values)
+}
+
+/// JSON with `null` for `NaN` and `Infinity`; each is counted with its line.
+fn finite<'a>(file: &File<'_>, text: &'a str, mut line: usize) -> Cow<'a, str> {
+    with_nulls(text, |word, after| {
+        line += after;
+        file.meet(Quirk::NotANumber, || format!("`{word}` on line {line}"));
+    })
+}
+
+/// JSON with `null` for `NaN` and `Infinity`; each is told, with the line ends since the last.
+pub fn with_nulls(text: &str, mut each: impl FnMut(&str, usize)) -> Cow<'_, str> {
+    const WORDS: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
+    if !WORDS.iter().any(|word| text.contains(word)) {
+        return text.into();
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    let (mut quoted, mut lines) = (false, 0);
+    while let Some(c) = rest.chars().next() {
+        let word = WORDS.iter().find(|word| !quoted && rest.starts_with(**word));
+        let escaped = if quoted && c == '\\' { rest.chars().nth(1) } else { None };
+        let taken = match (word, escaped) {
+            (Some(word), _) => word.len(),
+            (None, next) => c.len_utf8() + next.map_or(0, char::len_utf8),
+        };
+        match word {
+            Some(word) => {
+                out.push_str("null");
+                each(word, std::mem::take(&mut lines));
+            }
+            None => out.push_str(&rest[..taken]),
+        }
+        quoted ^= c == '"';
+        lines += usize::from(c == '\n');
+        rest = &rest[taken..];
+    }
+    out.into()
 }
 
 /// The error of JSON that is not of a type.
@@ -57,7 +114,8 @@ pub fn lines<T: DeserializeOwned>(
         line += 1;
         let text = text.trim_start_matches('\u{feff}').trim();
         if !text.is_empty() {
-            let value = serde_json::from_str(text).map_err(|e| wrong(file, line, &e, what))?;
+            let text = finite(file, text, line);
+            let value = serde_json::from_str(&text).map_err(|e| wrong(file, line, &e, what))?;
             each(line, value)?;
         }
     }

@@ -36,22 +36,35 @@ pub use join::join;
 pub use load::{ALLOWED as ARRIVALS, Arriving, Spacing};
 
 use head::Head;
+use orrery_traces::quirks::{Met, Quirk};
 use orrery_traces::{Input, TraceError};
+use std::cell::RefCell;
 
 /// A file that can be opened more than once.
 pub struct File<'a> {
     name: String,
     open: &'a dyn Fn() -> Result<Input, TraceError>,
+    met: RefCell<Met>,
 }
 
 impl File<'_> {
     /// A file by its name in messages, and how it is opened.
     pub fn new<'a>(name: &str, open: &'a dyn Fn() -> Result<Input, TraceError>) -> File<'a> {
-        File { name: name.to_string(), open }
+        File { name: name.to_string(), open, met: RefCell::default() }
     }
 
     pub(crate) fn open(&self) -> Result<Input, ImportError> {
         Ok((self.open)()?)
+    }
+
+    /// Counts a quirk, with its place: the report says it.
+    pub(crate) fn meet(&self, quirk: Quirk, first: impl FnOnce() -> String) {
+        self.met.borrow_mut().add(quirk, first);
+    }
+
+    /// Counts what a reader met.
+    pub(crate) fn met_in(&self, reader: &Met) {
+        self.met.borrow_mut().extend(reader);
     }
 
     /// Its name in messages.
@@ -90,7 +103,9 @@ pub fn read_as(
     format: &'static Format,
     options: &Options,
 ) -> Result<Reading, ImportError> {
+    file.met.take();
     let mut reading = (format.read)(file, options)?;
+    reading.notes.extend(file.met.take().notes());
     reading.format = Some(format);
     reading.file = file.name.clone();
     settle::settle(&mut reading, options)?;

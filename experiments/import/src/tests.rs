@@ -3,6 +3,7 @@
 use super::*;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
+use orrery_traces::quirks::QUIRKS;
 
 /// A sample, its format, and the CSV that it becomes.
 const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
@@ -277,6 +278,52 @@ fn damage_is_named_with_its_line_and_column() {
     ] {
         let error = read_bytes(name, text.as_bytes(), &options()).unwrap_err().to_string();
         assert!(error.contains(says) && error.starts_with(name), "{text}: {error}");
+    }
+}
+
+/// A sample as a program with a quirk writes it; nothing where its form cannot have it.
+type Oddly = fn(&str) -> Option<String>;
+
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '['])
+}
+
+fn is_csv(text: &str) -> bool {
+    !is_json(text) && !text.starts_with(':') && text.lines().all(|line| line.contains(','))
+}
+
+/// Each quirk of [`orrery_traces::quirks::QUIRKS`] that is read, and how a file gets it.
+const ODDLY: &[(Quirk, Oddly)] = &[
+    (Quirk::TrailingComma, |text| {
+        let (header, rows) = text.split_once('\n')?;
+        let rows = rows.lines().map(|row| format!("{row},\n")).collect::<String>();
+        is_csv(text).then(|| format!("{header}\n{rows}"))
+    }),
+    (Quirk::NotANumber, |text| {
+        let odd = |text: &str| text.replacen('{', "{\"odd\\\"NaN\": NaN, \"odder\": -Infinity,", 1);
+        is_json(text).then(|| odd(text))
+    }),
+];
+
+#[test]
+fn every_reader_reads_every_quirk_the_same_and_says_it() {
+    for (quirk, oddly) in ODDLY {
+        let mut readers = 0;
+        for (name, bytes, format, kind, csv) in SAMPLES {
+            let Some(odd) = oddly(std::str::from_utf8(bytes).unwrap()) else { continue };
+            readers += 1;
+            let batch = (*format != "perf-analyzer").then_some(8);
+            let reading =
+                read_bytes(name, odd.as_bytes(), &Options { batch, ..Options::default() });
+            let reading = reading.unwrap_or_else(|e| panic!("{name} {quirk:?}: {e}\n{odd}"));
+            assert_eq!(reading.format.unwrap().name, *format, "{name} {quirk:?}");
+            let content = reading.content(Some(*kind)).unwrap();
+            assert_eq!(content.csv(Span::from_ms(5)), *csv, "{name} {quirk:?}");
+            let what = QUIRKS.iter().find(|row| row.quirk == *quirk).unwrap().what;
+            let said = reading.notes.iter().filter(|note| note.starts_with(what)).count();
+            assert_eq!(said, 1, "{name} {quirk:?}: {:?}", reading.notes);
+        }
+        assert!(readers > 3, "{quirk:?} has {readers} readers");
     }
 }
 

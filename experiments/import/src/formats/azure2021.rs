@@ -27,6 +27,7 @@ pub const FORMAT: Format = Format {
 
 fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     let trace = Trace2021::read(file.open()?)?;
+    file.met_in(&trace.met);
     let mut reading = Reading::default();
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);

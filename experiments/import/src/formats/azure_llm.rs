@@ -29,6 +29,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     while let Some(r) = reader.next_record()? {
         rows.push((r.at, r.context_tokens, r.generated_tokens));
     }
+    file.met_in(&reader.met());
     let mut reading = Reading::default();
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);
