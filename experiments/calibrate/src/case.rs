@@ -2,7 +2,9 @@
 
 use crate::Asked;
 use crate::value::{Values, What};
-use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, read};
+use orrery_import::{
+    Arriving, Content, File, Kind, Measured, Offered, Options, Point, Spacing, read,
+};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_traces::Input;
@@ -23,23 +25,29 @@ pub struct Measurements {
     pub path: PathBuf,
     /// Its rows.
     pub table: Measured,
+    /// What was assumed of it, the arrivals first.
+    pub notes: Vec<String>,
 }
 
 impl Measurements {
-    /// Reads a file. `batch`: the items of a request, where the file does not say it.
+    /// Reads a file. `batch`: the items of a request, `arrivals`: how they arrived, where the file does not say it.
     ///
     /// # Errors
     /// When it is of no known format, is damaged, or nobody measured a load in it.
-    pub fn load(path: &Path, batch: Option<u32>) -> Result<Measurements, SpecError> {
+    pub fn load(
+        path: &Path,
+        batch: Option<u32>,
+        arrivals: Option<Arriving>,
+    ) -> Result<Measurements, SpecError> {
         let name = path.display().to_string();
         let open = || Input::open(path);
-        let options = Options { batch, ..Options::default() };
+        let options = Options { batch, arrivals, ..Options::default() };
         let reading = read(&File::new(&name, &open), &options)?;
         let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
             unreachable!("a measured table was asked for")
         };
         let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-        Ok(Measurements { name, path: path.to_path_buf(), table })
+        Ok(Measurements { name, path: path.to_path_buf(), table, notes: reading.notes })
     }
 }
 
@@ -56,9 +64,21 @@ pub struct Case {
     pub is_fitted: bool,
     /// The scenario with its load, and the policy alone.
     pub scenario: Scenario,
+    /// The key of its number of requests and how many were measured, where they are fewer than ours.
+    measured: Option<(&'static str, u64)>,
 }
 
 impl Case {
+    /// A run of the case as it is that is as long as the measurement: as if another had been made.
+    ///
+    /// # Errors
+    /// As [`Case::run`].
+    pub fn repeated(&self, seed: u64) -> Result<Values, SpecError> {
+        let length = self.measured.map(|(key, n)| (key.to_string(), Value::Integer(n as i64)));
+        // One that ends in the warm-up is as long as ours.
+        self.run(length.as_slice(), seed).or_else(|_| self.run(&[], seed))
+    }
+
     /// Ours: one run of the case with these keys changed.
     ///
     /// # Errors
@@ -99,13 +119,81 @@ fn values(metrics: &Metrics) -> Option<Values> {
 
 fn theirs(p: &Point) -> Values {
     let all = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p99_ms, p.batch, p.drop_share];
-    Values { all, samples: 0 }
+    Values { all, samples: p.requests.unwrap_or(0) }
+}
+
+/// How long a run is where the file does not say it: three windows of perf_analyzer.
+const RUN_S: f64 = 15.0;
+
+/// The key of the number of requests and how many were measured, where they are fewer than ours.
+fn measured(point: &Point, asked: &Asked) -> Option<(&'static str, u64)> {
+    let (key, per_s) = match &point.load {
+        Offered::Clients(_) => ("closed_loop.requests", point.rate_per_s?),
+        Offered::Rate { per_s, .. } => ("arrivals.requests", *per_s),
+        Offered::AtOnce(_) | Offered::Arrivals(_) => return None,
+    };
+    let n = point.requests.unwrap_or((per_s * RUN_S) as u64);
+    (n > 0 && n < asked.requests).then_some((key, n))
+}
+
+/// The rows that can be replayed, and what is to be known of them and of the others.
+///
+/// # Errors
+/// When there is none.
+pub fn replayable(measured: &Measurements) -> Result<(Measurements, Vec<String>), SpecError> {
+    let (mut notes, mut kept) = (measured.notes.clone(), Vec::new());
+    let rows = measured.table.points.len();
+    for point in &measured.table.points {
+        match modelled(point) {
+            Ok((point, note)) => {
+                kept.push(point);
+                notes.extend(note);
+            }
+            Err(why) => notes.push(format!("left out: {}, {why}", point.load)),
+        }
+    }
+    if kept.is_empty() {
+        let found = format!("{rows} rows, none of which can be replayed: {}", notes.join("; "));
+        let remedy = "measure with a generator that keeps up, or without a limit in flight";
+        let allowed = "a row whose load was what it says";
+        return Err(SpecError::value("MEASURED", found, allowed, remedy));
+    }
+    Ok((Measurements { table: Measured { points: kept }, ..measured.clone() }, notes))
+}
+
+/// A row with a load that a scenario has, and what was taken for it; why there is none. A limit in flight that is
+/// hardly reached is left out, and one that is always reached is that many clients.
+fn modelled(point: &Point) -> Result<(Point, Option<String>), String> {
+    if point.lags() {
+        return Err("much less was answered than offered while no latency grew".to_string());
+    }
+    let Offered::Rate { per_s, spacing, in_flight_max: Some(most) } = point.load else {
+        return Ok((point.clone(), None));
+    };
+    let ms = point.mean_ms.or(point.p50_ms);
+    let (Some(rate), Some(ms)) = (point.rate_per_s, ms) else {
+        return Err("without a rate and a latency nobody knows whether it was reached".to_string());
+    };
+    // By Little's law.
+    let in_flight = rate * ms / 1e3;
+    let load = match in_flight / f64::from(most) {
+        share if share <= 0.5 => Offered::Rate { per_s, spacing, in_flight_max: None },
+        share if share >= 0.9 => Offered::Clients(most),
+        _ => {
+            return Err(format!(
+                "of which {in_flight:.1} were in flight on average: a limit that is reached at times is not modelled"
+            ));
+        }
+    };
+    let note =
+        format!("{}, of which {in_flight:.1} were in flight on average: as {load}", point.load);
+    Ok((Point { load, ..point.clone() }, Some(note)))
 }
 
 /// How much is asked, to sort by.
 fn asked_of(load: &Offered) -> f64 {
     match load {
-        Offered::Clients(n) => f64::from(*n),
+        Offered::AtOnce(n) | Offered::Clients(n) => f64::from(*n),
         Offered::Rate { per_s, .. } => *per_s,
         Offered::Arrivals(w) => w.requests.len() as f64,
     }
@@ -140,7 +228,8 @@ pub fn cases(
             None => part.point.load.to_string(),
         };
         let model = model_of(&scenario, &part.point);
-        Ok(Case { name, model, theirs: theirs(&part.point), is_fitted, scenario })
+        let (theirs, measured) = (theirs(&part.point), self::measured(&part.point, asked));
+        Ok(Case { name, model, theirs, is_fitted, scenario, measured })
     };
     parts.iter().enumerate().map(of).collect()
 }
@@ -233,7 +322,10 @@ fn set_load(
     let (arrivals, closed) = (own(file, "arrivals"), own(file, "closed_loop"));
     let apps = apps_of(scenario, point)?;
     let apps = apps.or_else(|| arrivals.get("apps").or(closed.get("apps")).cloned());
-    let requests = Value::Integer(asked.requests.min(1 << 40) as i64);
+    let requests = match point.load {
+        Offered::AtOnce(n) => Value::Integer(n.into()),
+        _ => Value::Integer(asked.requests.min(1 << 40) as i64),
+    };
     let mut table = Table::new();
     let key = match &point.load {
         Offered::Clients(n) => {
@@ -248,9 +340,25 @@ fn set_load(
             table.insert("requests".to_string(), requests);
             "closed_loop"
         }
-        Offered::Rate { per_s, even } => {
-            let rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
-            let law = if *even { "constant" } else { "poisson" };
+        // Each client sends one request, all at the start.
+        Offered::AtOnce(n) => {
+            let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
+            table.insert("think".to_string(), Value::Table(think));
+            table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
+            table.insert("requests".to_string(), requests);
+            file.remove("warm_up_s");
+            "closed_loop"
+        }
+        Offered::Rate { per_s, spacing, .. } => {
+            let mut rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
+            let law = match spacing {
+                Spacing::Even => "constant",
+                Spacing::Poisson => "poisson",
+                Spacing::Gamma(shape) => {
+                    rate.insert("shape".to_string(), Value::Float(*shape));
+                    "gamma"
+                }
+            };
             table.insert(law.to_string(), Value::Table(rate));
             table.insert("requests".to_string(), requests);
             "arrivals"

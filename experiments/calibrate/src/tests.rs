@@ -32,7 +32,12 @@ fn measured(name: &str, text: &str, path: &Path) -> Measurements {
     let reading = read(&File::new(name, &open), &Options::default()).unwrap();
     let content = reading.content(Some(orrery_import::Kind::Measured)).unwrap();
     let orrery_import::Content::Measured(table) = content.clone() else { unreachable!() };
-    Measurements { name: name.to_string(), path: path.to_path_buf(), table }
+    Measurements {
+        name: name.to_string(),
+        path: path.to_path_buf(),
+        table,
+        notes: reading.notes.clone(),
+    }
 }
 
 fn orrery_import_input(

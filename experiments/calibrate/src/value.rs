@@ -47,6 +47,12 @@ impl Values {
         self.all[what as usize]
     }
 
+    /// These values, as far as they are known there too.
+    pub fn known_in(&self, other: &Values) -> Values {
+        let all = std::array::from_fn(|i| self.all[i].filter(|_| other.all[i].is_some()));
+        Values { all, samples: self.samples }
+    }
+
     /// The error of ours against theirs: a share of theirs, of drops the difference.
     pub fn error(&self, theirs: &Values, what: What) -> Option<f64> {
         let (ours, theirs) = (self.of(what)?, theirs.of(what)?);
