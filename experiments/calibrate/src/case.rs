@@ -66,17 +66,24 @@ pub struct Case {
     pub scenario: Scenario,
     /// The key of its number of requests and how many were measured, where they are fewer than ours.
     measured: Option<(&'static str, u64)>,
+    is_at_once: bool,
+}
+
+/// Whether all requests of a case come at once: then only its rate is seen, and many assumptions explain it.
+pub fn is_at_once(case: &Case) -> bool {
+    case.is_at_once
 }
 
 impl Case {
-    /// A run of the case as it is that is as long as the measurement: as if another had been made.
+    /// A run of the case that is as long as the measurement: as if another had been made.
     ///
     /// # Errors
     /// As [`Case::run`].
-    pub fn repeated(&self, seed: u64) -> Result<Values, SpecError> {
-        let length = self.measured.map(|(key, n)| (key.to_string(), Value::Integer(n as i64)));
+    pub fn repeated(&self, changes: &[(String, Value)], seed: u64) -> Result<Values, SpecError> {
+        let mut all = changes.to_vec();
+        all.extend(self.measured.map(|(key, n)| (key.to_string(), Value::Integer(n as i64))));
         // One that ends in the warm-up is as long as ours.
-        self.run(length.as_slice(), seed).or_else(|_| self.run(&[], seed))
+        self.run(&all, seed).or_else(|_| self.run(changes, seed))
     }
 
     /// Ours: one run of the case with these keys changed.
@@ -229,7 +236,8 @@ pub fn cases(
         };
         let model = model_of(&scenario, &part.point);
         let (theirs, measured) = (theirs(&part.point), self::measured(&part.point, asked));
-        Ok(Case { name, model, theirs, is_fitted, scenario, measured })
+        let is_at_once = matches!(part.point.load, Offered::AtOnce(_));
+        Ok(Case { name, model, theirs, is_fitted, scenario, measured, is_at_once })
     };
     parts.iter().enumerate().map(of).collect()
 }

@@ -3,7 +3,7 @@
 use crate::Calibration;
 use crate::case::{ALL, Case};
 use crate::errors::{Errors, Part as Rows, error};
-use crate::evidence::Found;
+use crate::evidence::{Found, RUNS};
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
@@ -56,8 +56,13 @@ pub fn document(c: &Calibration) -> Page {
         let own = c.cases.iter().filter(|case| case.is_fitted == fitted);
         own.map(|case| named(c, case)).collect::<Vec<_>>().join(", ")
     };
-    let repeated = "12 more runs of the scenario as it is, each as long as the measurement (15 s where it says nothing)";
-    page.ask("noise", format!("{repeated}: {}", noise(c)));
+    page.ask(
+        "noise",
+        format!(
+            "{RUNS} more runs of each, as long as the measurement (15 s where it is unknown): {}",
+            noise(c)
+        ),
+    );
     if !c.tried.is_empty() {
         page.ask("fitted on", rows(true));
         page.ask("judged on", rows(false));
@@ -111,26 +116,29 @@ fn off(c: &Calibration, ours: &[Values], rows: Rows) -> String {
 /// `errors up to 0.5 % in rate, mean and median and 2.1 % in p90 and p99`.
 fn noise(c: &Calibration) -> String {
     let [m, t] = [c.evidence.middle, c.evidence.tail].map(|noise| percent(noise.limit));
-    format!("errors up to {m} in rate, mean and median, and {t} in p90 and p99, are within it")
+    format!(
+        "errors up to {m} in rate, mean and median, and {t} in p90 and p99, are within the noise of its own runs"
+    )
 }
 
 /// What is said where nothing is recommended; where an assumption is, nothing.
-fn why_none(c: &Calibration) -> Option<String> {
+fn why_none(c: &Calibration) -> Vec<String> {
     match &c.evidence.found {
-        Found::One(_) => None,
-        Found::Nothing => Some(format!(
-            "That is within the noise ({}): it is no evidence against the scenario. No single assumption was tried, and \
-             none is recommended.",
-            noise(c)
-        )),
-        Found::Unexplained => Some("No single assumption explains a tenth of that.".to_string()),
+        Found::One(_) => Vec::new(),
+        Found::Nothing => vec![
+            format!("That is no evidence against the scenario: {}.", noise(c)),
+            "No single assumption is tried, and none is recommended.".to_string(),
+        ],
+        Found::Unexplained => {
+            vec!["No single assumption explains a tenth of that, and more than noise.".to_string()]
+        }
         Found::Several(all) => {
             let names: Vec<String> = all.iter().map(|i| c.tried[*i].words()).collect();
-            Some(format!(
-                "These explain it alike: {}. The rows do not tell them apart, so none is recommended: measure at other \
-                 loads.",
-                names.join("; ")
-            ))
+            vec![format!(
+                "No single assumption is recommended: {} explain it alike, and these rows do not tell them apart. \
+                 Measure at other loads.",
+                names.join(" and ")
+            )]
         }
     }
 }
@@ -144,7 +152,9 @@ fn verdict(c: &Calibration, page: &mut Page) {
     let Some((tried, fitted)) = best else {
         let is_noise = c.evidence.found == Found::Nothing;
         page.say(if is_noise { Tone::Good } else { before }, as_it_is);
-        why_none(c).into_iter().for_each(|words| page.say(Tone::Plain, words));
+        for words in why_none(c) {
+            page.say(Tone::Plain, words);
+        }
         return;
     };
     if c.cases.iter().all(|case| case.is_fitted) {

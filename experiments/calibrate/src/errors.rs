@@ -25,25 +25,18 @@ pub enum Part {
 
 /// The errors of some rows in some quantities.
 pub fn error(cases: &[Case], ours: &[Values], part: Part, of: &[What]) -> Errors {
-    let is_meant = |case: &Case| match part {
-        Part::All => true,
-        Part::Fitted => case.is_fitted,
-        Part::HeldOut => !case.is_fitted,
-    };
-    let all = cases.iter().zip(ours).enumerate().filter(|(_, (case, _))| is_meant(case));
-    sum(all.map(|(i, (case, ours))| (i, &case.theirs, ours)), of)
-}
-
-/// The errors of ours against the values of another run.
-pub fn between(theirs: &[Values], ours: &[Values], of: &[What]) -> Errors {
-    sum(theirs.iter().zip(ours).enumerate().map(|(i, (theirs, ours))| (i, theirs, ours)), of)
-}
-
-fn sum<'a>(all: impl Iterator<Item = (usize, &'a Values, &'a Values)>, of: &[What]) -> Errors {
     let (mut sum, mut n, mut largest) = (0.0, 0, (0.0f64, 0, What::P50));
-    for (i, theirs, ours) in all {
+    for (i, (case, ours)) in cases.iter().zip(ours).enumerate() {
+        let is_meant = match part {
+            Part::All => true,
+            Part::Fitted => case.is_fitted,
+            Part::HeldOut => !case.is_fitted,
+        };
+        if !is_meant {
+            continue;
+        }
         for &what in of {
-            let Some(error) = ours.error(theirs, what) else { continue };
+            let Some(error) = ours.error(&case.theirs, what) else { continue };
             sum += error.abs();
             n += 1;
             if error.abs() > largest.0.abs() {

@@ -2,33 +2,40 @@
 //! when that is taken into account.
 //!
 //! ```text
-//!  the scenario as it is ──┬─ its seed ───────> ours
-//!                          └─ 12 other seeds ─> as if each had been measured: errors without a cause
+//!  the scenario as it is, 16 seeds ─┬─ their mean ─> ours
+//!                                   └─ each of them as if it had been measured, against the mean of the others:
+//!                                      errors without a cause
 //!  error of ours against theirs: within those? ──> nothing is recommended
 //!                                beyond?       ──> the assumption that leaves least, if no other leaves as little
 //! ```
+//!
+//! A quantity counts the less, the more its runs differ.
 
-use crate::case::Case;
-use crate::errors::{self, Part};
+use crate::assumption::Changes;
+use crate::case::{Case, is_at_once};
 use crate::fit::Tried;
-use crate::value::{MIDDLE, TAIL, Values, What};
+use crate::value::{MIDDLE, TAIL, Values, What, mean_of};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 
-/// Runs with other seeds.
-const RUNS: u64 = 12;
+/// Runs of each scenario.
+pub const RUNS: u64 = 16;
+/// Seeds that a value is fitted with.
+const FITTED: u64 = 4;
 /// The first of their seeds, after that of the calibration.
 const FIRST: u64 = 10_001;
 /// What the digits of a file and a repeated measurement leave.
 const RESOLUTION: f64 = 0.005;
 /// Errors as near as this are not told apart by any measurement.
 const SAME: f64 = 0.001;
+/// The deviation of a quantity at which it counts half.
+const HALF: f64 = 0.005;
 /// An error of the middle that is as small as a repeated measurement's: the tail is looked at then.
 const GOOD: f64 = 0.02;
 /// An assumption explains something where it leaves less than this share of the error.
 const EXPLAINS: f64 = 0.9;
 
-/// The mean error of ours against runs that differ in their seed alone.
+/// The weighted mean error of a run against others that differ from it in their seed alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The mean over the runs.
@@ -37,6 +44,8 @@ pub struct Noise {
     pub spread: f64,
     /// An error up to this one is within the noise.
     pub limit: f64,
+    /// The error against the measurement.
+    pub error: f64,
 }
 
 /// What the errors are evidence for.
@@ -61,6 +70,8 @@ pub struct Evidence {
     pub tail: Noise,
     /// What is found.
     pub found: Found,
+    /// How much each quantity of each case counts.
+    weights: Vec<[f64; 7]>,
 }
 
 impl Evidence {
@@ -68,15 +79,18 @@ impl Evidence {
     ///
     /// # Errors
     /// When a run has no answer.
-    pub fn of(cases: &[Case], ours: &[Values], seed: u64) -> Result<Evidence, SpecError> {
-        let run = |i: u64| {
-            let seed = seed.wrapping_add(FIRST + i);
-            cases.iter().map(|case| case.repeated(seed)).collect::<Result<Vec<_>, _>>()
-        };
-        let runs: Vec<Vec<Values>> =
-            (0..RUNS).into_par_iter().map(run).collect::<Result<_, _>>()?;
-        let noise = |of| noise(cases, ours, &runs, of);
-        Ok(Evidence { middle: noise(MIDDLE), tail: noise(TAIL), found: Found::Nothing })
+    pub fn of(cases: &[Case], seed: u64) -> Result<Evidence, SpecError> {
+        let runs = repeated(cases, &Vec::new(), seed)?;
+        let weights: Vec<[f64; 7]> = (0..cases.len()).map(|i| weights(&runs, i)).collect();
+        let noise = |of| noise(cases, &runs, &weights, of);
+        Ok(Evidence { middle: noise(MIDDLE), tail: noise(TAIL), found: Found::Nothing, weights })
+    }
+
+    /// The seeds that values are fitted with: one tells all where runs do not differ.
+    pub fn seeds(&self, seed: u64) -> Vec<u64> {
+        let is_steady = self.middle.mean < 1e-6 && self.tail.mean < 1e-6;
+        let more = if is_steady { 0 } else { FITTED - 1 };
+        [seed].into_iter().chain((0..more).map(|i| seed.wrapping_add(FIRST + i))).collect()
     }
 
     fn noise(&self, of: &[What]) -> &Noise {
@@ -84,53 +98,99 @@ impl Evidence {
     }
 
     /// What the scenario is to be judged by: what is beyond the noise, the middle first where it is not small.
-    pub fn judged(&self, cases: &[Case], ours: &[Values]) -> Option<&'static [What]> {
-        let error = |of| errors::error(cases, ours, Part::All, of).mean;
-        let is_beyond = |of: &&'static [What]| error(of) > self.noise(of).limit;
-        let is_large = error(MIDDLE) > GOOD;
+    pub fn judged(&self) -> Option<&'static [What]> {
+        let is_large = self.middle.error > GOOD;
         let order = if is_large { [MIDDLE, TAIL] } else { [TAIL, MIDDLE] };
-        order.into_iter().find(is_beyond)
+        order.into_iter().find(|of| self.noise(of).error > self.noise(of).limit)
     }
 
     /// The assumption that leaves the least of what is judged, and more than noise less than there is as it is.
-    pub fn choose(&mut self, cases: &[Case], ours: &[Values], tried: &[Tried], of: &[What]) {
-        let error = |ours: &[Values], of| errors::error(cases, ours, Part::All, of).mean;
-        let other = if of == MIDDLE { TAIL } else { MIDDLE };
-        let left = |i: usize, of| match &tried[i].fitted {
-            Ok(fitted) => error(&fitted.ours, of),
-            Err(_) => f64::INFINITY,
+    pub fn choose(&mut self, cases: &[Case], tried: &[Tried], seed: u64, of: &[What]) {
+        let left = |t: &Tried| {
+            let runs = repeated(cases, &t.fitted.as_ref().ok()?.changes, seed).ok()?;
+            let (ours, theirs) = (mean_of(&runs), cases.iter().map(|c| &c.theirs));
+            let theirs: Vec<&Values> = theirs.collect();
+            Some([MIDDLE, TAIL].map(|of| error(&theirs, &ours, &self.weights, of)))
         };
-        let margin = |of| SAME.max(3.0 * self.noise(of).spread);
-        let (now, gain) = (error(ours, of), 3.0 * self.noise(of).spread);
+        let all: Vec<Option<[f64; 2]>> = tried.iter().map(left).collect();
+        let left =
+            |i: usize, of: &[What]| all[i].map_or(f64::INFINITY, |l| l[usize::from(of != MIDDLE)]);
+        let Noise { spread, error: now, .. } = *self.noise(of);
         // A tail that is better at the cost of the middle explains nothing.
-        let middle_max = error(ours, MIDDLE).max(self.middle.limit);
+        let middle_max = self.middle.error.max(self.middle.limit);
         let explains = |&i: &usize| {
             let left_of = left(i, of);
-            left_of < EXPLAINS * now && now - left_of > gain && left(i, MIDDLE) <= middle_max
+            left_of < EXPLAINS * now
+                && now - left_of > 3.0 * spread
+                && left(i, MIDDLE) <= middle_max
         };
         let mut best: Vec<usize> = (0..tried.len()).filter(explains).collect();
-        for of in [of, other] {
+        for of in [of, if of == MIDDLE { TAIL } else { MIDDLE }] {
+            let margin = SAME.max(2.0 * self.noise(of).spread);
             let least = best.iter().map(|&i| left(i, of)).fold(f64::INFINITY, f64::min);
-            best.retain(|&i| left(i, of) <= least + margin(of));
+            best.retain(|&i| left(i, of) <= least + margin);
         }
         self.found = match best[..] {
             [] => Found::Unexplained,
-            [one] => Found::One(one),
+            [one] if !cases.iter().all(is_at_once) => Found::One(one),
             _ => Found::Several(best),
         };
     }
 }
 
-fn noise(cases: &[Case], ours: &[Values], runs: &[Vec<Values>], of: &[What]) -> Noise {
-    let error = |run: &Vec<Values>| {
-        let known = |(case, values): (&Case, &Values)| values.known_in(&case.theirs);
-        let theirs: Vec<Values> = cases.iter().zip(run).map(known).collect();
-        errors::between(&theirs, ours, of).mean
+/// Runs of the cases with keys changed, each as long as the measurement: by run, by case.
+fn repeated(cases: &[Case], changes: &Changes, seed: u64) -> Result<Vec<Vec<Values>>, SpecError> {
+    let run = |i: u64| {
+        let seed = seed.wrapping_add(FIRST + i);
+        cases.iter().map(|case| case.repeated(changes, seed)).collect()
     };
-    let all: Vec<f64> = runs.iter().map(error).collect();
-    let n = all.len() as f64;
+    (0..RUNS).into_par_iter().map(run).collect()
+}
+
+/// How much each quantity of a case counts.
+fn weights(runs: &[Vec<Values>], case: usize) -> [f64; 7] {
+    std::array::from_fn(|what| {
+        let all = runs.iter().filter_map(|run| run[case].all[what]);
+        let (mean, spread) = spread(&all.collect::<Vec<_>>());
+        let share = if what == What::Drops as usize { spread } else { spread / mean.max(1e-9) };
+        1.0 / (HALF + share)
+    })
+}
+
+/// The mean and the standard deviation.
+fn spread(all: &[f64]) -> (f64, f64) {
+    let n = all.len().max(2) as f64;
     let mean = all.iter().sum::<f64>() / n;
-    let spread = libm::sqrt(all.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / (n - 1.0));
+    let squares = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+    (mean, libm::sqrt(squares / (n - 1.0)))
+}
+
+/// The weighted mean error.
+fn error(theirs: &[&Values], ours: &[Values], weights: &[[f64; 7]], of: &[What]) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for ((theirs, ours), weights) in theirs.iter().zip(ours).zip(weights) {
+        for &what in of {
+            let Some(error) = ours.error(theirs, what) else { continue };
+            sum += weights[what as usize] * error.abs();
+            all += weights[what as usize];
+        }
+    }
+    if all > 0.0 { sum / all } else { 0.0 }
+}
+
+fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]) -> Noise {
+    let without = |i: usize| {
+        let known = |(case, run): (&Case, &Values)| run.known_in(&case.theirs);
+        let theirs: Vec<Values> = cases.iter().zip(&runs[i]).map(known).collect();
+        let theirs: Vec<&Values> = theirs.iter().collect();
+        let others: Vec<Vec<Values>> =
+            (0..runs.len()).filter(|j| *j != i).map(|j| runs[j].clone()).collect();
+        error(&theirs, &mean_of(&others), weights, of)
+    };
+    let all: Vec<f64> = (0..runs.len()).map(without).collect();
+    let (mean, spread) = spread(&all);
     let largest = all.iter().copied().fold(RESOLUTION, f64::max);
-    Noise { mean, spread, limit: largest.max(mean + 3.0 * spread) }
+    let theirs: Vec<&Values> = cases.iter().map(|case| &case.theirs).collect();
+    let error = error(&theirs, &mean_of(runs), weights, of);
+    Noise { mean, spread, limit: largest.max(mean + 4.0 * spread), error }
 }

@@ -2,7 +2,7 @@
 
 use crate::assumption::{Assumption, Changes, Objective, Range, World};
 use crate::case::Case;
-use crate::value::{Values, What};
+use crate::value::{Values, What, mean_of};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
 /// Points of the first look over a range.
@@ -88,13 +88,18 @@ struct Search<'a> {
     a: &'a Assumption,
     world: World<'a>,
     cases: &'a [Case],
-    seed: u64,
+    seeds: &'a [u64],
 }
 
 impl Search<'_> {
     fn at(&self, which: &[usize], value: f64) -> Result<f64, SpecError> {
-        let changes = (self.a.changes)(&self.world, value);
-        let ours = run(self.cases, which, &changes, self.seed)?;
+        self.with(which, &(self.a.changes)(&self.world, value))
+    }
+
+    /// The distance with keys changed.
+    fn with(&self, which: &[usize], changes: &[(String, toml::Value)]) -> Result<f64, SpecError> {
+        let runs = self.seeds.iter().map(|&seed| run(self.cases, which, changes, seed));
+        let ours = mean_of(&runs.collect::<Result<Vec<_>, _>>()?);
         Ok(distance(self.a.to, self.cases, which, &ours))
     }
 
@@ -211,8 +216,7 @@ pub fn tried(
     scenario: &Scenario,
     policy: &PolicySpec,
     cases: &[Case],
-    as_it_is: &[Values],
-    seed: u64,
+    seeds: &[u64],
 ) -> Result<Tried, SpecError> {
     let which: Vec<usize> = (0..cases.len()).filter(|&i| cases[i].is_fitted).collect();
     let fitted: Vec<&Case> = which.iter().map(|&i| &cases[i]).collect();
@@ -222,18 +226,21 @@ pub fn tried(
         Ok(range) => range,
         Err(why) => return Ok(answer(Err(why))),
     };
-    let search = Search { a, world, cases, seed };
+    let search = Search { a, world, cases, seeds };
     let Some(best) = search.best(&which, &range)? else {
         let none = "no value changes what it is fitted to, on these rows".to_string();
         return Ok(answer(Err(none)));
     };
-    let before: Vec<Values> = which.iter().map(|&i| as_it_is[i]).collect();
-    if best.1 >= distance(a.to, cases, &which, &before) {
+    if best.1 >= search.with(&which, &[])? {
         return Ok(answer(Err("no value fits better than the scenario as it is".to_string())));
     }
-    let interval = search.interval(&which, &range, best)?;
-    let changes = (a.changes)(&search.world, best.0);
+    // It is a rough thing: one seed tells enough, about its own best.
+    let one = Search { seeds: &seeds[..1], ..search };
+    let own = if seeds.len() == 1 { Some(best) } else { one.best(&which, &range)? };
+    let interval = one.interval(&which, &range, own.unwrap_or(best))?;
+    let interval = (interval.0.min(best.0), interval.1.max(best.0));
+    let changes = (a.changes)(&one.world, best.0);
     let all: Vec<usize> = (0..cases.len()).collect();
-    let ours = run(cases, &all, &changes, seed)?;
+    let ours = run(cases, &all, &changes, seeds[0])?;
     Ok(answer(Ok(Fitted { value: best.0, interval, changes, ours })))
 }

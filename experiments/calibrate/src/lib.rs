@@ -96,18 +96,18 @@ pub fn calibrate(
     let cases = case::cases(scenario, &measured, &policy, &asked)?;
     let all: Vec<usize> = (0..cases.len()).collect();
     let ours = fit::run(&cases, &all, &[], asked.seed)?;
-    let mut evidence = Evidence::of(&cases, &ours, asked.seed)?;
+    let mut evidence = Evidence::of(&cases, asked.seed)?;
     let mut tried = Vec::new();
-    if let Some(judged) = evidence.judged(&cases, &ours) {
-        let assumptions = assumption::all();
+    if let Some(judged) = evidence.judged() {
+        let (assumptions, seeds) = (assumption::all(), evidence.seeds(asked.seed));
         let progress = Progress::new(assumptions.len() as u64, "assumptions");
         let of = |a: &assumption::Assumption| {
-            let tried = fit::tried(a, scenario, &policy, &cases, &ours, asked.seed);
+            let tried = fit::tried(a, scenario, &policy, &cases, &seeds);
             progress.step();
             tried
         };
         tried = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
-        evidence.choose(&cases, &ours, &tried, judged);
+        evidence.choose(&cases, &tried, asked.seed, judged);
     }
     let best = match evidence.found {
         Found::One(i) => Some(i),

@@ -87,7 +87,7 @@ pub fn in_json(c: &Calibration) -> Value {
         }),
         Err(why) => json!({"name": t.name, "key": t.key, "not_tried": why}),
     });
-    let noise = |n: Noise| json!({"mean": n.mean, "deviation": n.spread, "limit": n.limit});
+    let noise = |n: Noise| json!({"mean": n.mean, "deviation": n.spread, "limit": n.limit, "error": n.error});
     json!({
         "measured": c.measured,
         "as_it_is": {"mean_error": errors(&c.ours)},

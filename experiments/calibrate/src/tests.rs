@@ -1,6 +1,8 @@
 //! What is known is found again: measurements that this simulator made with one thing changed, and a table of
 //! others.
 
+mod law;
+
 use super::*;
 use orrery_import::{File, Options, read};
 

@@ -64,6 +64,18 @@ impl Values {
     }
 }
 
+/// The mean of runs of some cases.
+pub fn mean_of(runs: &[Vec<Values>]) -> Vec<Values> {
+    let of = |case: usize| {
+        let all = std::array::from_fn(|what| {
+            let sum = runs.iter().map(|run| run[case].all[what]).sum::<Option<f64>>();
+            sum.map(|sum| sum / runs.len() as f64)
+        });
+        Values { all, samples: runs.iter().map(|run| run[case].samples).sum() }
+    };
+    (0..runs.first().map_or(0, Vec::len)).map(of).collect()
+}
+
 /// What an assumption is judged by first: the level of the load and of the latencies.
 pub const MIDDLE: &[What] = &[What::Rate, What::Mean, What::P50, What::Batch, What::Drops];
 /// What is left then.
