@@ -4,7 +4,7 @@ use crate::call::{Call, Chosen, Given, Input, beside, refused};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
-use orrery_calibrate::{ARRIVALS, Arriving, Asked as Calibrate, Measurements};
+use orrery_calibrate::{ARRIVALS, Arriving, Asked as Calibrate, Measurements, Options};
 use orrery_cells::answers::answers;
 use orrery_cells::goodput::{Criterion, Find, Search};
 use orrery_cells::goodput_report;
@@ -123,7 +123,7 @@ pub fn calibrate(
     let arrivals = arrivals.transpose()?;
     let (rows, text, recommended) = py.detach(|| {
         let scenario = Call::new(&input, false, false)?.scenario;
-        let measured = Measurements::load(&measured, batch, arrivals).map_err(refused)?;
+        let measured = Measurements::load(&measured, &Options { batch, arrivals, ..Options::default() }).map_err(refused)?;
         let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
         let seed = seed.unwrap_or(scenario.seed);
         let asked = Calibrate { policy, requests, seed, fit_rows };

@@ -7,6 +7,7 @@
 
 use crate::error::{TraceError, shorten};
 use crate::open::Input;
+use crate::quirks::{Met, Quirk};
 use crate::table::Table;
 use orrery_sim::rng::fnv1a;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,24 +111,15 @@ impl KeyColumns {
     }
 }
 
-/// The functions seen so far: finds the second line of a function.
+/// The functions seen so far: finds the second line of a function, which some published days have.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(BTreeMap<[String; 3], u64>);
+pub(crate) struct Seen(BTreeMap<[String; 3], usize>);
 
 impl Seen {
-    pub(crate) fn add(
-        &mut self,
-        key: [String; 3],
-        file: &str,
-        line: u64,
-    ) -> Result<(), TraceError> {
-        let text = key.join("/");
-        match self.0.insert(key, line) {
-            None => Ok(()),
-            Some(first_line) => {
-                Err(TraceError::Duplicate { file: file.into(), line, first_line, key: text })
-            }
-        }
+    /// The number of a function, from 0 in the order of its first line.
+    pub(crate) fn number(&mut self, key: [String; 3]) -> usize {
+        let next = self.0.len();
+        *self.0.entry(key).or_insert(next)
     }
 }
 
@@ -139,6 +131,7 @@ pub struct InvocationsReader {
     trigger: usize,
     columns: Vec<usize>,
     minutes: MinuteRange,
+    seen: Seen,
 }
 
 impl InvocationsReader {
@@ -167,7 +160,7 @@ impl InvocationsReader {
         }
         columns.drain(..(minutes.first_label - whole.first_label) as usize);
         columns.truncate(minutes.minutes());
-        Ok(InvocationsReader { table, key, trigger, columns, minutes })
+        Ok(InvocationsReader { table, key, trigger, columns, minutes, seen: Seen::default() })
     }
 
     /// The minutes that are read.
@@ -175,21 +168,37 @@ impl InvocationsReader {
         self.minutes
     }
 
-    /// The line last read, counted from 1.
-    pub fn line(&self) -> u64 {
-        self.table.line()
-    }
-
     /// The file's name.
     pub fn file(&self) -> &str {
         self.table.file()
+    }
+
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
+    }
+
+    /// The next function with its number, from 0 in the order of their first lines; `None` at the end. One that is
+    /// given twice comes twice.
+    ///
+    /// # Errors
+    /// When the line is damaged. Counts outside the chosen minutes are not looked at.
+    pub fn next_numbered(&mut self) -> Result<Option<(usize, FunctionRow)>, TraceError> {
+        let Some(row) = self.next_row()? else { return Ok(None) };
+        let before = self.seen.0.len();
+        let number = self.seen.number([row.owner.clone(), row.app.clone(), row.function.clone()]);
+        if number < before {
+            let line = self.table.line();
+            self.table.meet(Quirk::FunctionTwice, || format!("`{}` on line {line}", row.function));
+        }
+        Ok(Some((number, row)))
     }
 
     /// The next function; `None` at the end.
     ///
     /// # Errors
     /// When the line is damaged. Counts outside the chosen minutes are not looked at.
-    pub fn next_row(&mut self) -> Result<Option<FunctionRow>, TraceError> {
+    fn next_row(&mut self) -> Result<Option<FunctionRow>, TraceError> {
         if !self.table.advance()? {
             return Ok(None);
         }
@@ -247,28 +256,39 @@ pub struct Invocations {
     pub first_label: u32,
     /// The file, for messages.
     pub file: String,
+    /// What was odd about it.
+    pub met: Met,
 }
 
 impl Invocations {
     /// Reads a file. `range` chooses minutes; `None` takes all.
     ///
     /// # Errors
-    /// When the file is damaged, has no function, or has one twice.
+    /// When the file is damaged or has no function.
     pub fn read(input: Input, range: Option<MinuteRange>) -> Result<Invocations, TraceError> {
         let mut reader = InvocationsReader::open(input, range)?;
-        let (mut functions, mut seen) = (Vec::new(), Seen::default());
-        while let Some(row) = reader.next_row()? {
-            let key = [row.owner.clone(), row.app.clone(), row.function.clone()];
-            seen.add(key, reader.file(), reader.line())?;
-            functions.push(row);
+        let mut functions: Vec<FunctionRow> = Vec::new();
+        while let Some((number, row)) = reader.next_numbered()? {
+            let Some(first) = functions.get_mut(number) else {
+                functions.push(row);
+                continue;
+            };
+            first.total += row.total;
+            for (sum, count) in first.counts.iter_mut().zip(row.counts) {
+                *sum = sum.checked_add(count).ok_or_else(|| {
+                    let allowed = format!("at most {} calls in a minute", u32::MAX);
+                    let found = "more, with those of an earlier line of this function";
+                    reader.table.bad_row(found.into(), allowed, "remove one of the lines")
+                })?;
+            }
         }
         if functions.is_empty() {
             return Err(reader
                 .table
                 .ended("a line for a function", "check that the file is whole"));
         }
-        let file = reader.file().to_string();
-        Ok(Invocations { functions, first_label: reader.minutes.first_label, file })
+        let (file, met) = (reader.file().to_string(), reader.met());
+        Ok(Invocations { functions, first_label: reader.minutes.first_label, file, met })
     }
 
     /// Keeps the selected functions, in the order of the file.

@@ -8,6 +8,7 @@ use crate::azure2019::{InvocationsReader, MinuteRange};
 use crate::blocks::Blocks;
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -72,24 +73,13 @@ impl Days {
     /// When a file is damaged or does not have the minutes 1 to 1440, or when there are fewer functions
     /// than instances.
     pub fn blocks(&self, range: MinuteRange, instances: usize) -> Result<Blocks, TraceError> {
-        let mut totals: BTreeMap<[String; 3], u64> = BTreeMap::new();
+        let (mut totals, mut met) = (BTreeMap::<[String; 3], u64>::new(), Met::default());
         for file in &self.files {
-            let mut of_day: BTreeMap<[String; 3], u64> = BTreeMap::new();
             let mut reader = day(file, None)?;
-            while let Some(row) = reader.next_row()? {
-                let key = [row.owner, row.app, row.function];
-                if let Some(&first_line) = of_day.get(&key) {
-                    let (file, line) = (reader.file().to_string(), reader.line());
-                    return Err(TraceError::Duplicate {
-                        file,
-                        line,
-                        first_line,
-                        key: key.join("/"),
-                    });
-                }
-                of_day.insert(key.clone(), reader.line());
-                *totals.entry(key).or_insert(0) += row.total;
+            while let Some((_, row)) = reader.next_numbered()? {
+                *totals.entry([row.owner, row.app, row.function]).or_insert(0) += row.total;
             }
+            met.extend(&reader.met());
         }
         let mut blocks = Blocks::new(&self.folder, totals.len(), instances, range.minutes())?;
         let mut order: Vec<(&[String; 3], u64)> = totals.iter().map(|(k, n)| (k, *n)).collect();
@@ -106,7 +96,7 @@ impl Days {
             let wanted = MinuteRange { first_label: first, last_label: last };
             let skipped = (before + first - range.first_label) as usize;
             let mut reader = day(file, Some(wanted))?;
-            while let Some(row) = reader.next_row()? {
+            while let Some((_, row)) = reader.next_numbered()? {
                 let key = [row.owner, row.app, row.function];
                 let Some(&rank) = ranks.get(&key) else { continue };
                 let none = std::iter::repeat_n(0.0, skipped);
@@ -114,6 +104,7 @@ impl Days {
                 blocks.add(blocks.instance(rank), calls);
             }
         }
+        blocks.met = met;
         Ok(blocks)
     }
 }
@@ -194,12 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn a_function_twice_in_a_day_is_an_error() {
+    fn a_function_twice_in_a_day_has_the_calls_of_both_lines() {
         let folder = tempfile::tempdir().unwrap();
         let name = "invocations_per_function_md.anon.d01.csv";
-        write(folder.path(), name, &["x", "y", "x"], |_, _| 1);
+        write(folder.path(), name, &["x", "y", "x"], |f, _| [1, 10, 100][f]);
         let range = MinuteRange { first_label: 1, last_label: 2 };
-        let text = Days::in_folder(folder.path()).unwrap().blocks(range, 1).unwrap_err();
-        assert!(text.to_string().contains("o/a/x"), "{text}");
+        let blocks = Days::in_folder(folder.path()).unwrap().blocks(range, 2).unwrap();
+        assert_eq!(blocks.minute(0), [101.0, 10.0]);
+        assert!(blocks.met.notes()[0].contains("given twice: 1"), "{:?}", blocks.met.notes());
     }
 }

@@ -6,6 +6,7 @@
 use crate::azure2019::{KeyColumns, Seen};
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::{Met, Quirk};
 use crate::table::Table;
 
 /// The longest duration accepted, in milliseconds: a year.
@@ -38,6 +39,20 @@ impl DurationRow {
     /// A percentile that the file has, in milliseconds.
     pub fn percentile_ms(&self, percentage: f64) -> Option<f64> {
         self.percentiles_ms.iter().find(|(p, _)| *p == percentage).map(|&(_, ms)| ms)
+    }
+
+    /// Adds another line of the same function: means and percentiles are weighted by their counts.
+    fn add(&mut self, other: &DurationRow) {
+        let count = self.count.saturating_add(other.count);
+        let share = if count == 0 { 0.5 } else { other.count as f64 / count as f64 };
+        let weighted = |a: &mut f64, b: f64| *a += (b - *a) * share;
+        weighted(&mut self.average_ms, other.average_ms);
+        for (own, other) in self.percentiles_ms.iter_mut().zip(&other.percentiles_ms) {
+            weighted(&mut own.1, other.1);
+        }
+        self.minimum_ms = self.minimum_ms.min(other.minimum_ms);
+        self.maximum_ms = self.maximum_ms.max(other.maximum_ms);
+        self.count = count;
     }
 }
 
@@ -74,18 +89,33 @@ impl DurationsReader {
         })
     }
 
-    /// The line last read, counted from 1.
-    pub fn line(&self) -> u64 {
-        self.table.line()
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
     }
 
-    /// The next function; `None` at the end.
+    /// The next line that has durations; `None` at the end. The published day 1 has lines with negative ones.
     ///
     /// # Errors
     /// When the line is damaged.
     pub fn next_row(&mut self) -> Result<Option<DurationRow>, TraceError> {
-        if !self.table.advance()? {
-            return Ok(None);
+        let mut quirk = Some(Quirk::NoDuration);
+        while quirk.is_some() {
+            if !self.table.advance()? {
+                return Ok(None);
+            }
+            let times = self.percentiles.iter().map(|p| p.1);
+            let mut times = times.chain([self.average, self.minimum, self.maximum]);
+            let text = |column| self.table.text(column).trim();
+            let is_negative =
+                |column| text(column).parse::<f64>().is_ok_and(|ms| (-MS_MAX..0.0).contains(&ms));
+            quirk = match text(self.average) {
+                "" | "nan" | "NaN" => Some(Quirk::NoDuration),
+                _ => times.any(is_negative).then_some(Quirk::NegativeDuration),
+            };
+            if let Some(quirk) = quirk {
+                self.table.meet(quirk, || format!("on line {}", self.table.line()));
+            }
         }
         let [owner, app, function] = self.key.read(&self.table)?;
         let ms = |column| self.table.number(column, MS_MAX);
@@ -102,18 +132,25 @@ impl DurationsReader {
         }))
     }
 
-    /// All functions of the file.
+    /// All functions of the file, each once.
     ///
     /// # Errors
-    /// When a line is damaged or a function is there twice.
-    pub fn read_all(mut self) -> Result<Vec<DurationRow>, TraceError> {
-        let (mut rows, mut seen) = (Vec::new(), Seen::default());
+    /// When a line is damaged.
+    pub fn read_all(mut self) -> Result<(Vec<DurationRow>, Met), TraceError> {
+        let (mut rows, mut seen) = (Vec::<DurationRow>::new(), Seen::default());
         while let Some(row) = self.next_row()? {
             let key = [row.owner.clone(), row.app.clone(), row.function.clone()];
-            seen.add(key, self.table.file(), self.table.line())?;
-            rows.push(row);
+            match rows.get_mut(seen.number(key)) {
+                None => rows.push(row),
+                Some(first) => {
+                    let line = self.table.line();
+                    let name = || format!("`{}` on line {line}", row.function);
+                    self.table.meet(Quirk::FunctionTwice, name);
+                    first.add(&row);
+                }
+            }
         }
-        Ok(rows)
+        Ok((rows, self.met()))
     }
 }
 
@@ -141,7 +178,9 @@ mod tests {
         percentile_Average_0,percentile_Average_99\nf,o,a,3,137430,0.0,6664.0,0,27\n";
 
     fn read(text: &str) -> Result<Vec<DurationRow>, TraceError> {
-        DurationsReader::open(Input::from_bytes("dur.csv", text.as_bytes().to_vec())?)?.read_all()
+        DurationsReader::open(Input::from_bytes("dur.csv", text.as_bytes().to_vec())?)?
+            .read_all()
+            .map(|read| read.0)
     }
 
     #[test]
@@ -155,14 +194,29 @@ mod tests {
 
     #[test]
     fn damage_is_an_error_with_its_place() {
-        for bad in ["-1", "NaN", "inf", "", "1e300"] {
+        for bad in ["-inf", "NaN", "inf", "", "1e300"] {
             let text =
                 read(&FILE.replace(",6664.0,", &format!(",{bad},"))).unwrap_err().to_string();
             assert!(text.starts_with("dur.csv: line 2: column `Maximum`"), "{text}");
         }
         assert!(read(&FILE.replace("Average_99", "Average_x")).is_err());
         assert!(read(&FILE.replace("Count", "count")).unwrap_err().to_string().contains("`Count`"));
-        let twice = format!("{FILE}f,o,a,3,1,0,1,0,1\n");
-        assert!(read(&twice).unwrap_err().to_string().contains("already given on line 2"));
+    }
+
+    #[test]
+    fn published_damage_is_left_out_or_added_and_counted() {
+        let odd =
+            "g,o,a,-41692,30,0,900,-80000,900\nh,o,a,,30,0,900,0,900\nf,o,a,12,137430.0,2,1,1,1\n";
+        let input = Input::from_bytes("dur.csv", format!("{FILE}{odd}").into_bytes()).unwrap();
+        let (rows, met) = DurationsReader::open(input).unwrap().read_all().unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].average_ms, rows[0].count), (7.5, 274_860));
+        assert_eq!((rows[0].minimum_ms, rows[0].maximum_ms), (0.0, 6664.0));
+        assert_eq!(rows[0].percentile_ms(99.0), Some(14.0));
+        for quirk in
+            [Quirk::FunctionTwice, Quirk::NegativeDuration, Quirk::NoDuration, Quirk::Whole]
+        {
+            assert_eq!(met.count(quirk), 1, "{quirk:?}");
+        }
     }
 }

@@ -90,9 +90,14 @@ fn a_selection_of_nothing_is_an_error_that_says_what_there_is() {
 }
 
 #[test]
-fn the_second_line_of_a_function_is_an_error_naming_both() {
-    let text = message("HashFunction,Trigger,1\nf,http,1\ng,http,1\nf,timer,2\n");
-    assert!(text.contains("line 4") && text.contains("line 2") && text.contains("//f"), "{text}");
+fn a_function_given_twice_has_the_calls_of_both_lines() {
+    let all = read("HashFunction,Trigger,1,2\nf,http,1,2\ng,http,1,1\nf,timer,2,3.0\n").unwrap();
+    assert_eq!(all.functions.len(), 2);
+    assert_eq!((all.functions[0].total, all.functions[0].counts.as_slice()), (8, &[3, 5][..]));
+    let notes = all.met.notes();
+    assert!(notes[1].starts_with("functions given twice: 1, first `f` on line 4"), "{notes:?}");
+    let text = message("HashFunction,Trigger,1\nf,http,4294967295\nf,http,1\n");
+    assert!(text.contains("line 3") && text.contains("4294967295 calls"), "{text}");
 }
 
 #[test]

@@ -6,12 +6,14 @@
 use crate::azure_llm::ALONE_MIN;
 use crate::error::TraceError;
 use crate::open::Input;
-use crate::quirks::Met;
+use crate::quirks::{Met, Quirk};
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId};
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
 
+/// What it has.
+const COLUMNS: [&str; 4] = ["app", "func", "end_timestamp", "duration"];
 /// The latest instant and the longest duration accepted, in seconds: some 31 years.
 const SECONDS_MAX: f64 = 1e9;
 /// How far a duration may exceed its end before it is an error: rounding in the file.
@@ -39,6 +41,8 @@ pub struct Trace2021 {
     pub apps: Vec<String>,
     /// The names of the functions, in order of first appearance in the file.
     pub functions: Vec<String>,
+    /// The columns that are not read.
+    pub unused: Vec<String>,
     /// What was odd about the file.
     pub met: Met,
 }
@@ -49,7 +53,7 @@ impl Trace2021 {
     /// # Errors
     /// When the file is damaged, has no record, or an invocation began before the trace.
     pub fn read(input: Input) -> Result<Trace2021, TraceError> {
-        Self::from_table(Table::open(input)?)
+        Self::from_table(Table::with(input, &COLUMNS)?)
     }
 
     pub(crate) fn from_table(mut table: Table) -> Result<Trace2021, TraceError> {
@@ -62,18 +66,26 @@ impl Trace2021 {
             if ran.minus(ended) > SLACK {
                 return Err(table.bad_field(duration, "at most its end_timestamp"));
             }
+            // A function's name is unique only within its application.
+            let app = apps.index(&table, 0, app)?;
             records.push(Record2021 {
                 arrival: Time::ZERO + ended.minus(ran),
                 duration: ran,
-                app: apps.index(&table, app)?,
-                function: functions.index(&table, function)?,
+                app,
+                function: functions.index(&table, app, function)?,
             });
+        }
+        let mut names = functions.list.clone();
+        names.sort_unstable();
+        for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
+            table.meet(Quirk::FunctionName, || format!("`{}`", pair[0]));
         }
         if records.is_empty() {
             return Err(table.ended("an invocation", "check that the file is whole"));
         }
         records.sort_by_key(|r| r.arrival); // stable
-        Ok(Trace2021 { records, apps: apps.list, functions: functions.list, met: table.met() })
+        let (unused, met) = (table.others(&COLUMNS), table.met());
+        Ok(Trace2021 { records, apps: apps.list, functions: functions.list, unused, met })
     }
 
     /// The invocations as arrivals of size 1, with the trace's application and duration (at least
@@ -92,22 +104,24 @@ impl Trace2021 {
 #[derive(Default)]
 struct Names {
     list: Vec<String>,
-    index: BTreeMap<String, u32>,
+    index: BTreeMap<(u32, String), u32>,
 }
 
 impl Names {
-    fn index(&mut self, table: &Table, column: usize) -> Result<u32, TraceError> {
+    /// The number of a name, which is `owner`'s.
+    fn index(&mut self, table: &Table, owner: u32, column: usize) -> Result<u32, TraceError> {
         let name = table.text(column).trim();
         if name.is_empty() {
             return Err(table.bad_field(column, "a name"));
         }
-        if let Some(&index) = self.index.get(name) {
+        let key = (owner, name.to_string());
+        if let Some(&index) = self.index.get(&key) {
             return Ok(index);
         }
         let index = u32::try_from(self.list.len())
             .map_err(|_| table.bad_field(column, "at most 2^32 names"))?;
         self.list.push(name.to_string());
-        self.index.insert(name.to_string(), index);
+        self.index.insert(key, index);
         Ok(index)
     }
 }
@@ -132,12 +146,13 @@ mod tests {
             .collect();
         assert_eq!(
             got,
-            [(250, 1000, 1, 1), (3000, 0, 0, 1), (5000, 500, 0, 0), (5000, 2000, 1, 0)]
+            [(250, 1000, 1, 1), (3000, 0, 0, 3), (5000, 500, 0, 0), (5000, 2000, 1, 2)]
         );
         assert_eq!(
             (trace.apps, trace.functions),
-            (vec!["a".into(), "b".into()], vec!["f".into(), "g".into()])
+            (vec!["a".into(), "b".into()], ["f", "g", "f", "g"].map(String::from).to_vec())
         );
+        assert_eq!(trace.met.count(Quirk::FunctionName), 2);
     }
 
     #[test]

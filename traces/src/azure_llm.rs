@@ -13,6 +13,8 @@ use orrery_sim::time::{Span, Time};
 
 /// The shortest execution time that any workload gives a request.
 pub(crate) const ALONE_MIN: Span = Span::from_us(1);
+/// What it has.
+const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 /// The most tokens a record may have.
 const TOKENS_MAX: u64 = 1_000_000_000;
 
@@ -44,7 +46,7 @@ impl LlmReader {
     /// # Errors
     /// When a column is missing.
     pub fn open(input: Input) -> Result<LlmReader, TraceError> {
-        Self::from_table(Table::open(input)?)
+        Self::from_table(Table::with(input, &COLUMNS)?)
     }
 
     pub(crate) fn from_table(table: Table) -> Result<LlmReader, TraceError> {
@@ -56,6 +58,11 @@ impl LlmReader {
             first_ns: None,
             last: Time::ZERO,
         })
+    }
+
+    /// The columns of the file that are not read.
+    pub fn unused(&self) -> Vec<String> {
+        self.table.others(&COLUMNS)
     }
 
     /// What was odd about the file so far.

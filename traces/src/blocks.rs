@@ -12,6 +12,7 @@
 
 use crate::azure2019::{FunctionRow, Invocations, MinuteRange};
 use crate::error::{TraceError, within};
+use crate::quirks::Met;
 use orrery_sim::delay::normal_quantile;
 
 /// Copies of each function in the rule `azure-46000`: 92 of the sample's 500 are 46,000.
@@ -30,6 +31,8 @@ pub struct Blocks {
     functions: usize,
     /// Of minute `m` and instance `i` at `m * instances + i`. Not whole: copies are scaled.
     calls: Vec<f64>,
+    /// What was odd about the file.
+    pub met: Met,
 }
 
 impl Blocks {
@@ -49,7 +52,8 @@ impl Blocks {
                 remedy: "extend the sample with `rule = \"azure-46000\"`, or let fewer applications send",
             });
         }
-        Ok(Blocks { instances, functions, calls: vec![0.0; instances * minutes] })
+        let calls = vec![0.0; instances * minutes];
+        Ok(Blocks { instances, functions, calls, met: Met::default() })
     }
 
     /// The instance of the function of that rank, from 0.
@@ -75,6 +79,7 @@ impl Blocks {
         let rows = &whole.functions;
         let (first, minutes) = part(whole, range);
         let mut blocks = Blocks::new(&whole.file, rows.len(), instances, minutes)?;
+        blocks.met = whole.met.clone();
         let mut order: Vec<&FunctionRow> = rows.iter().collect();
         order.sort_by_key(|row| (std::cmp::Reverse(row.total), row.key()));
         for (rank, row) in order.into_iter().enumerate() {

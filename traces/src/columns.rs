@@ -49,6 +49,10 @@ impl Wanted {
 
     /// Whether a header's name is this column's, and the nanoseconds of its unit.
     fn is(&self, header: &str) -> Option<f64> {
+        // A percentage is no time.
+        if self.time_ns.is_some() && header.contains('%') {
+            return None;
+        }
         let mut words = words(header);
         let mut unit_ns = self.time_ns.unwrap_or(1.0);
         if self.time_ns.is_some()
@@ -173,7 +177,7 @@ mod tests {
         ] {
             assert_eq!(at(name, &LATENCY), Some(unit_ns), "{name}");
         }
-        for name in ["latencies", "p99 latency", "ms", "latency (mins)", ""] {
+        for name in ["latencies", "p99 latency", "ms", "latency (mins)", "latency (%)", ""] {
             assert_eq!(at(name, &LATENCY), None, "{name}");
         }
         for name in ["batch_size", "Batch", "batchSize", "size batch"] {

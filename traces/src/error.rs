@@ -111,21 +111,6 @@ pub enum TraceError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Two lines describe the same function.
-    #[error(
-        "{file}: line {line}: `{key}` was already given on line {first_line}; \
-         allowed: one line a function; join the two lines or remove one"
-    )]
-    Duplicate {
-        /// The file.
-        file: String,
-        /// The second line.
-        line: u64,
-        /// The first line.
-        first_line: u64,
-        /// The key they share.
-        key: String,
-    },
     /// The file is of no known format.
     #[error(
         "{file}: line {line}: unknown format: found {found}; allowed: the headers of Azure 2019 \
@@ -179,7 +164,6 @@ impl TraceError {
             | TraceError::Header { file, .. }
             | TraceError::Field { file, .. }
             | TraceError::Row { file, .. }
-            | TraceError::Duplicate { file, .. }
             | TraceError::Format { file, .. }
             | TraceError::Selection { file, .. } => Some(file),
             TraceError::Parameter { .. } => None,
@@ -195,7 +179,6 @@ impl TraceError {
             | TraceError::Header { line, .. }
             | TraceError::Field { line, .. }
             | TraceError::Row { line, .. }
-            | TraceError::Duplicate { line, .. }
             | TraceError::Format { line, .. } => Some(*line),
             _ => None,
         }

@@ -3,11 +3,12 @@
 //! It checks the whole file as the readers do, but judges nothing.
 
 use crate::azure_llm::LlmReader;
-use crate::azure2019::{InvocationsReader, Seen};
+use crate::azure2019::InvocationsReader;
 use crate::azure2019_durations::DurationsReader;
 use crate::azure2021::Trace2021;
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::stats::{BinStats, RateStats};
 use crate::table::Table;
 use crate::workload_file::{CsvSource, Slice};
@@ -168,6 +169,11 @@ impl Facts {
         self.0.push((name, value.into()));
     }
 
+    /// What was odd.
+    fn met(&mut self, met: &Met) {
+        met.notes().into_iter().for_each(|note| self.add("odd", note));
+    }
+
     fn rates(&mut self, stats: &RateStats) {
         let s = stats.summary(Time::ZERO);
         self.add("span s", s.span.as_secs_f64());
@@ -228,13 +234,17 @@ fn invocations(
 ) -> Result<Facts, TraceError> {
     let mut reader = InvocationsReader::from_table(table, None)?;
     let minutes = reader.minutes();
-    let (mut totals, mut seen) = (Vec::new(), Seen::default());
+    let mut totals: Vec<(u64, usize)> = Vec::new();
     let (mut triggers, mut sums) = (BTreeMap::new(), vec![0u64; minutes.minutes()]);
-    while let Some(row) = reader.next_row()? {
-        *triggers.entry(row.trigger).or_insert(0u64) += 1;
+    while let Some((number, row)) = reader.next_numbered()? {
         add_counts(&mut sums, &row.counts);
-        totals.push((row.total, totals.len()));
-        seen.add([row.owner, row.app, row.function], reader.file(), reader.line())?;
+        match totals.get_mut(number) {
+            Some(first) => first.0 += row.total,
+            None => {
+                *triggers.entry(row.trigger).or_insert(0u64) += 1;
+                totals.push((row.total, number));
+            }
+        }
     }
     let idle = totals.iter().filter(|(total, _)| *total == 0).count();
     let all: u64 = totals.iter().map(|(total, _)| total).sum();
@@ -259,14 +269,14 @@ fn invocations(
 
     let hot: BTreeSet<usize> = top(100).iter().map(|(_, row)| *row).collect();
     let mut second = InvocationsReader::open(again()?, None)?;
-    let (mut rest, mut row_number) = (vec![0u64; minutes.minutes()], 0);
-    while let Some(row) = second.next_row()? {
-        if !hot.contains(&row_number) {
+    let mut rest = vec![0u64; minutes.minutes()];
+    while let Some((number, row)) = second.next_numbered()? {
+        if !hot.contains(&number) {
             add_counts(&mut rest, &row.counts);
         }
-        row_number += 1;
     }
     per_minute(&mut facts, &rest, PER_MINUTE_REST);
+    facts.met(&reader.met());
     Ok(facts)
 }
 
@@ -293,7 +303,7 @@ fn per_minute(facts: &mut Facts, counts: &[u64], [mean, cov, peak]: [&'static st
 }
 
 fn durations(table: Table) -> Result<Facts, TraceError> {
-    let rows = DurationsReader::from_table(table)?.read_all()?;
+    let (rows, met) = DurationsReader::from_table(table)?.read_all()?;
     let executions: u128 = rows.iter().map(|r| u128::from(r.count)).sum();
     let weighted: f64 = rows.iter().map(|r| r.average_ms * r.count as f64).sum();
     let mut averages: Vec<f64> = rows.iter().map(|r| r.average_ms).collect();
@@ -309,6 +319,7 @@ fn durations(table: Table) -> Result<Facts, TraceError> {
     if executions > 0 {
         facts.add("average of an execution ms", weighted / executions as f64);
     }
+    facts.met(&met);
     Ok(facts)
 }
 
@@ -327,6 +338,7 @@ fn azure2021(table: Table) -> Result<Facts, TraceError> {
     facts.add("duration ms, mean", ran_s * 1e3 / trace.records.len() as f64);
     facts.add("durations of zero", zero);
     facts.rates(&stats);
+    facts.met(&trace.met);
     Ok(facts)
 }
 
@@ -350,6 +362,7 @@ fn llm(table: Table) -> Result<Facts, TraceError> {
     facts.add("tokens out, mean", generated.0 as f64 / rows as f64);
     facts.add("tokens out, most", u64::from(generated.1));
     facts.rates(&stats);
+    facts.met(&reader.met());
     Ok(facts)
 }
 

@@ -86,11 +86,20 @@ fn durations_and_workloads_are_known_by_their_header() {
 }
 
 #[test]
+fn a_function_given_twice_is_one_with_the_calls_of_both() {
+    let found = of("HashFunction,Trigger,1\nf,http,1\ng,timer,5\nf,http,2.0\n").unwrap();
+    check(&found, &[("functions", 2.0), ("calls", 8.0)]);
+    let text = found.to_string();
+    assert!(text.contains("http 1, timer 1") && text.contains("given twice: 1"), "{text}");
+    assert!(text.contains("written as `57.0`: 1, first `2.0` on line 4"), "{text}");
+}
+
+#[test]
 fn other_files_and_late_damage_are_errors_that_name_the_file() {
     for (text, place) in [
         ("a,b\n1,2\n", "unknown format"),
         ("", "line 1"),
-        ("HashFunction,Trigger,1\nf,http,1\nf,http,2\n", "line 3"),
+        ("HashFunction,Trigger,1\nf,http,1\nf,http,x\n", "line 3"),
         ("arrival_ns,app,model,size,slo_ns,alone_ns\n5,0,0,1,,1\n4,0,0,1,,1\n", "line 3"),
     ] {
         let message = of(text).unwrap_err().to_string();

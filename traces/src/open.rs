@@ -96,17 +96,35 @@ impl Input {
             return Err(TraceError::Gzip { file: name.into(), line: 1, reason });
         }
         let bytes = BufReader::new(Cursor::new(head).chain(reader));
-        let reader: Box<dyn BufRead + Send> = if gzip {
+        let mut reader: Box<dyn BufRead + Send> = if gzip {
             Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(bytes)))
         } else {
             Box::new(bytes)
         };
+        if is_utf_16(reader.fill_buf().map_err(|e| read_error(name, gzip, 1, &e))?) {
+            return Err(TraceError::Row {
+                file: name.into(),
+                line: 1,
+                found: "UTF-16".into(),
+                allowed: "UTF-8 text".into(),
+                remedy: "save the file as UTF-8",
+            });
+        }
         Ok(Input { name: name.into(), reader, gzip })
     }
 
     /// The name that messages use.
     pub fn name(&self) -> &str {
         &self.name
+    }
+}
+
+/// Whether text begins as UTF-16 does: with its mark, or with a character in two bytes of which one is zero.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, b, ..] => (*a == 0) != (*b == 0),
+        _ => false,
     }
 }
 

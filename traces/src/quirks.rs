@@ -33,8 +33,24 @@ macro_rules! quirks {
 }
 
 quirks! {
-    TrailingComma: "rows that end in one more comma", "every CSV", "the comma is left out; all rows must have it";
-    NotANumber: "`NaN` or `Infinity` in JSON, as Python writes it", "every JSON", "read as no value";
+    Whole: "whole numbers written as `57.0`", "all", "read as whole numbers";
+    Utf16: "UTF-16", "all", "an error that says so";
+    Separator: "tabs or semicolons between fields", "every CSV", "read as commas";
+    DecimalComma: "numbers with a decimal comma", "every CSV",
+        "read as a point; an error where it may be one of thousands";
+    Thousands: "numbers with commas between thousands", "every CSV", "the commas are left out";
+    Preamble: "lines before the header", "every CSV that is known by its columns", "left out";
+    SecondTable: "a second table in the file", "every CSV", "not read";
+    HeaderAgain: "the header again, as joined files have it", "every CSV", "left out";
+    TrailingComma: "rows that end in one more comma", "every CSV",
+        "the comma is left out; all rows must have it";
+    FunctionTwice: "functions given twice", "Azure 2019",
+        "calls are added, durations weighted by their counts";
+    NegativeDuration: "functions with a negative duration", "Azure 2019, durations", "left out";
+    FunctionName: "names of functions that several applications have", "Azure 2021",
+        "each application has its own function";
+    NoDuration: "functions without a duration", "Azure 2019, durations", "left out";
+    NotANumber: "`NaN` or `Infinity`, as Python writes them", "every JSON", "read as no value";
 }
 
 /// The quirks that a reader met, each with how often and where first.

@@ -1,19 +1,23 @@
-//! [`Table`]: the lines of a comma-separated file with a header, one line in memory at a time.
+//! [`Table`]: the lines of a file of fields with a header, one line in memory at a time.
 //!
 //! It is not a general CSV reader: a record is one line, so that every error names the true line
 //! and a stray quote cannot swallow the rest of the file. Windows line ends, a byte order mark,
-//! blank lines, quoted fields, `#` lines before the header and a missing last newline are accepted.
+//! blank lines, quoted fields, `#` lines before the header and a missing last newline are accepted;
+//! what else is odd and known is in [`crate::quirks`].
 
 use crate::error::{TraceError, shorten};
 use crate::open::{Input, read_error};
 use crate::quirks::{Met, Quirk};
 use orrery_sim::request::SIZE_MAX;
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 /// The longest line accepted, in bytes: a full day of one Azure 2019 function takes 16 kB.
 const LINE_BYTES_MAX: usize = 4 << 20;
+/// How many lines may come before a header that is looked for.
+pub const PREAMBLE_MAX: usize = 50;
 /// The remedy for a damaged field.
 pub(crate) const CORRECT: &str = "correct the field or remove the line";
 
@@ -25,8 +29,19 @@ pub struct Table {
     header_line: u64,
     line: u64,
     raw: Vec<u8>,
+    /// The line as it stands, without its end.
+    shown: String,
+    /// Its fields without their quotes, one after another.
     text: String,
     fields: Vec<(usize, usize)>,
+    /// What stands between fields.
+    separator: char,
+    /// Whether a blank line came before this one.
+    is_after_blank: bool,
+    /// Whether a second table has begun.
+    is_over: bool,
+    /// Whether a comma in a number is a decimal one, once a number has said it.
+    is_decimal: Cell<Option<bool>>,
     /// Whether rows end in one more comma than the header; the first row says it.
     ends_in_comma: Option<bool>,
     met: RefCell<Met>,
@@ -38,30 +53,73 @@ impl Table {
     /// # Errors
     /// When there is none, it is not text, or two columns have one name.
     pub fn open(input: Input) -> Result<Table, TraceError> {
+        Table::open_at(input, |_| true)
+    }
+
+    /// The same of a header that some lines may come before; the first line where there is none.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn open_at(
+        input: Input,
+        is_header: impl Fn(&[String]) -> bool,
+    ) -> Result<Table, TraceError> {
         let mut table = Table {
             input,
             header: Vec::new(),
             header_line: 1,
             line: 0,
             raw: Vec::new(),
+            shown: String::new(),
             text: String::new(),
             fields: Vec::new(),
+            separator: ',',
+            is_after_blank: false,
+            is_over: false,
+            is_decimal: Cell::new(None),
             ends_in_comma: None,
             met: RefCell::default(),
         };
-        loop {
-            if !table.next_line()? {
-                return Err(table.ended("a header", "check that the file is whole"));
+        let mut before: Vec<(u64, String)> = Vec::new();
+        while before.len() < PREAMBLE_MAX && table.next_line()? {
+            if table.shown.starts_with('#') && before.is_empty() {
+                continue;
             }
-            if !table.text.starts_with('#') {
+            before.push((table.line, table.shown.clone()));
+            if is_header(&columns(&table.shown)) {
+                before.rotate_right(1);
                 break;
             }
         }
-        table.split()?;
-        table.header_line = table.line;
+        let is_found = before.first().is_some_and(|first| first.0 == table.line);
+        for (line, text) in before.iter().skip(1).filter(|_| is_found) {
+            table.meet(Quirk::Preamble, || format!("`{text}` on line {line}"));
+        }
+        if before.is_empty() {
+            return Err(table.ended("a header", "check that the file is whole"));
+        }
+        (table.header_line, table.shown) = before.swap_remove(0);
+        table.separator = separator(&table.shown);
+        table.split(table.header_line)?;
         table.header = (0..table.fields.len()).map(|i| table.text(i).trim().to_string()).collect();
         table.check_header()?;
+        if table.separator != ',' {
+            table.meet(Quirk::Separator, || format!("`{}`", table.separator.escape_default()));
+        }
         Ok(table)
+    }
+
+    /// The same of a header that has all these columns.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn with(input: Input, columns: &[&str]) -> Result<Table, TraceError> {
+        Table::open_at(input, |header| columns.iter().all(|c| header.iter().any(|h| h == c)))
+    }
+
+    /// Counts a quirk.
+    pub(crate) fn meet(&self, quirk: Quirk, first: impl FnOnce() -> String) {
+        self.met.borrow_mut().add(quirk, first);
     }
 
     /// The file's name in messages.
@@ -89,6 +147,12 @@ impl Table {
         &self.header
     }
 
+    /// The names of all columns but these.
+    pub fn others(&self, used: &[&str]) -> Vec<String> {
+        let others = self.header.iter().filter(|name| !used.contains(&name.as_str()));
+        others.map(|name| shorten(name)).collect()
+    }
+
     /// The column of that name, where there is one.
     pub fn find(&self, column: &str) -> Option<usize> {
         self.header.iter().position(|name| name == column)
@@ -107,35 +171,61 @@ impl Table {
         })
     }
 
-    /// Moves to the next line that is not blank; `false` at the end of the file.
+    /// Moves to the next line that is not blank; `false` at the end of the table.
     ///
     /// # Errors
     /// When the bytes cannot be read or are no text, or the number of fields is not the header's.
     pub fn advance(&mut self) -> Result<bool, TraceError> {
-        if !self.next_line()? {
-            return Ok(false);
+        loop {
+            if self.is_over || !self.next_line()? {
+                return Ok(false);
+            }
+            self.split(self.line)?;
+            if self.is_second_table() {
+                self.is_over = true;
+                let line = self.line;
+                self.meet(Quirk::SecondTable, || format!("`{}` on line {line}", self.shown));
+                return Ok(false);
+            }
+            let is_header = |(i, name): (usize, &String)| self.text(i).trim() == name;
+            if self.fields.len() != self.header.len()
+                || !self.header.iter().enumerate().all(is_header)
+            {
+                break;
+            }
+            self.meet(Quirk::HeaderAgain, || format!("on line {}", self.line));
         }
-        self.split()?;
         let (fields, columns) = (self.fields.len(), self.header.len());
         let more = fields == columns + 1 && self.text(columns).trim().is_empty();
         if more && *self.ends_in_comma.get_or_insert(true) {
             self.fields.pop();
-            self.met.get_mut().add(Quirk::TrailingComma, || format!("on line {}", self.line));
+            self.meet(Quirk::TrailingComma, || format!("on line {}", self.line));
             return Ok(true);
         }
-        let ends_in_comma = self.ends_in_comma.get_or_insert(false);
-        if fields != columns || *ends_in_comma {
-            let found = format!("{fields} fields (`{}`)", shorten(&self.text));
-            let (allowed, remedy) = if *ends_in_comma {
-                let allowed = format!("{columns} fields and one more comma, as in the rows above");
-                (allowed, "end all rows alike; the file may have been cut short")
-            } else {
-                let allowed = format!("{columns} fields, as in the header");
-                (allowed, "complete the line or remove it; the file may have been cut short")
-            };
-            return Err(self.bad_row(found, allowed, remedy));
+        let ends_in_comma = *self.ends_in_comma.get_or_insert(false);
+        if fields == columns && !ends_in_comma {
+            return Ok(true);
         }
-        Ok(true)
+        let found = format!("{fields} fields (`{}`)", shorten(&self.shown));
+        let (allowed, remedy) = if ends_in_comma {
+            let allowed = format!("{columns} fields and one more comma, as in the rows above");
+            (allowed, "end all rows alike; the file may have been cut short")
+        } else {
+            let allowed = format!("{columns} fields, as in the header");
+            (allowed, "complete the line or remove it; the file may have been cut short")
+        };
+        Err(self.bad_row(found, allowed, remedy))
+    }
+
+    /// Whether another table begins on this line: it comes after a blank one, no field begins as a number or a date
+    /// does, and the columns are others or some have the same names.
+    fn is_second_table(&self) -> bool {
+        let texts = || (0..self.fields.len()).map(|i| self.text(i).trim());
+        let begins = |text: &str| text.trim_start_matches(['-', '+', '.', '[']).chars().next();
+        self.is_after_blank
+            && texts().all(|text| !begins(text).is_some_and(|c| c.is_ascii_digit()))
+            && (self.fields.len() != self.header.len()
+                || texts().zip(&self.header).any(|(text, name)| text == name))
     }
 
     /// A field of the current line, as it stands.
@@ -148,10 +238,16 @@ impl Table {
     /// # Errors
     /// When it is anything else.
     pub fn whole(&self, column: usize, max: u64) -> Result<u64, TraceError> {
-        let text = self.text(column).trim();
-        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        match text.parse::<u64>() {
-            Ok(n) if digits && n <= max => Ok(n),
+        let text = self.plain(column);
+        let (digits, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let is_whole = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        match digits.parse::<u64>() {
+            Ok(n) if is_whole && n <= max && fraction.bytes().all(|b| b == b'0') => {
+                if digits.len() < text.len() {
+                    self.meet(Quirk::Whole, || format!("`{text}` on line {}", self.line));
+                }
+                Ok(n)
+            }
             _ => Err(self.bad_field(column, format!("a whole number from 0 to {max}"))),
         }
     }
@@ -172,10 +268,37 @@ impl Table {
     /// # Errors
     /// When it is anything else, NaN and infinity included.
     pub fn number(&self, column: usize, max: f64) -> Result<f64, TraceError> {
-        match self.text(column).trim().parse::<f64>() {
+        match self.plain(column).parse::<f64>() {
             Ok(x) if x >= 0.0 && x <= max => Ok(x + 0.0), // -0.0 + 0.0 is 0.0
             _ => Err(self.bad_field(column, format!("a number from 0 to {max:e}"))),
         }
+    }
+
+    /// A field without the commas that its number has, where it is one and they have one meaning.
+    pub fn plain(&self, column: usize) -> Cow<'_, str> {
+        let text = self.text(column).trim();
+        if !text.contains(',') || !text.bytes().all(|b| b.is_ascii_digit() || b",.+-".contains(&b))
+        {
+            return text.into();
+        }
+        let mut groups = text.trim_start_matches(['-', '+']).split(['.', ',']);
+        let first = groups.next().unwrap_or_default();
+        let commas = text.matches(',').count();
+        let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0');
+        let thousands = is_first
+            && groups.by_ref().take(commas).all(|g| g.len() == 3)
+            && text.rfind(',') < text.find('.').or(Some(text.len()));
+        let decimal = commas == 1 && !text.contains('.');
+        // `1,234` may be either: what a number before it was, this one is too.
+        let is_one = (thousands != decimal).then_some(decimal);
+        let Some(is_decimal) = self.is_decimal.get().or(is_one) else { return text.into() };
+        if is_one.is_some_and(|one| one != is_decimal) || !(thousands || decimal) {
+            return text.into();
+        }
+        self.is_decimal.set(Some(is_decimal));
+        let quirk = if is_decimal { Quirk::DecimalComma } else { Quirk::Thousands };
+        self.meet(quirk, || format!("`{text}` on line {}", self.line));
+        text.replace(',', if is_decimal { "." } else { "" }).into()
     }
 
     /// An error about one field of the current line.
@@ -186,7 +309,10 @@ impl Table {
             column: self.header.get(column).cloned().unwrap_or_default(),
             found: shorten(self.text(column)),
             allowed: allowed.into(),
-            remedy: CORRECT,
+            remedy: match self.text(column).contains(',') {
+                true => "write numbers with a point and without commas between thousands",
+                false => CORRECT,
+            },
         }
     }
 
@@ -233,8 +359,9 @@ impl Table {
         Ok(())
     }
 
-    /// Reads the next line that is not blank into `text`.
+    /// Reads the next line that is not blank into `shown`.
     fn next_line(&mut self) -> Result<bool, TraceError> {
+        self.is_after_blank = false;
         loop {
             self.raw.clear();
             let mut limited = (&mut self.input.reader).take(LINE_BYTES_MAX as u64 + 1);
@@ -250,13 +377,14 @@ impl Table {
                 return Err(self.bad_row("a longer line".into(), allowed, "check the file"));
             }
             self.decode()?;
-            if !self.text.trim().is_empty() {
+            if !self.shown.trim().is_empty() {
                 return Ok(true);
             }
+            self.is_after_blank = true;
         }
     }
 
-    /// Moves the raw line to `text`, without its line end.
+    /// Moves the raw line to `shown`, without its line end.
     fn decode(&mut self) -> Result<(), TraceError> {
         let mut line: &[u8] = &self.raw;
         line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -264,9 +392,9 @@ impl Table {
         if self.line == 1 {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
-        self.text.clear();
+        self.shown.clear();
         match std::str::from_utf8(line) {
-            Ok(text) => self.text.push_str(text),
+            Ok(text) => self.shown.push_str(text),
             Err(e) => {
                 let found = format!("bytes that are not UTF-8 at byte {}", e.valid_up_to() + 1);
                 return Err(self.bad_row(found, "UTF-8 text".into(), "check the file"));
@@ -275,49 +403,68 @@ impl Table {
         Ok(())
     }
 
-    /// Finds the fields of `text`.
-    fn split(&mut self) -> Result<(), TraceError> {
-        self.fields.clear();
-        if self.text.contains('"') {
-            return self.split_quoted();
-        }
-        let mut from = 0;
-        for (at, byte) in self.text.bytes().enumerate() {
-            if byte == b',' {
-                self.fields.push((from, at));
-                from = at + 1;
-            }
-        }
-        self.fields.push((from, self.text.len()));
-        Ok(())
+    /// Finds the fields of `shown`; `line` is its number.
+    fn split(&mut self, line: u64) -> Result<(), TraceError> {
+        let found = split(&self.shown, self.separator, &mut self.text, &mut self.fields);
+        found.map_err(|(found, allowed)| TraceError::Row {
+            file: self.file().into(),
+            line,
+            found: format!("{found} (`{}`)", shorten(&self.shown)),
+            allowed: allowed.into(),
+            remedy: CORRECT,
+        })
     }
+}
 
-    /// As `split`, with quotes taken off: `text` becomes the fields one after another.
-    fn split_quoted(&mut self) -> Result<(), TraceError> {
-        let line = std::mem::take(&mut self.text);
-        let mut rest = line.as_str();
-        loop {
-            let from = self.text.len();
-            if let Some(inside) = rest.strip_prefix('"') {
-                let Some(after) = unquote(inside, &mut self.text) else {
-                    let found = format!("an open quote (`{}`)", shorten(&line));
-                    return Err(self.bad_row(found, "quotes in pairs".into(), CORRECT));
-                };
-                rest = after;
-            } else {
-                let end = rest.find(',').unwrap_or(rest.len());
-                self.text.push_str(&rest[..end]);
-                rest = &rest[end..];
-            }
-            self.fields.push((from, self.text.len()));
-            match rest.strip_prefix(',') {
-                Some(next) => rest = next,
-                None if rest.is_empty() => return Ok(()),
-                None => {
-                    let found = format!("text after a closing quote (`{}`)", shorten(&line));
-                    return Err(self.bad_row(found, "a comma there".into(), CORRECT));
-                }
-            }
+/// What stands between the fields of a header: tabs or semicolons where it has no comma.
+fn separator(header: &str) -> char {
+    let is_in = |c: &char| header.contains(*c);
+    [',', '\t', ';'].into_iter().find(is_in).unwrap_or(',')
+}
+
+/// The columns of a line, if it is a header.
+pub fn columns(line: &str) -> Vec<String> {
+    let (mut text, mut fields) = (String::new(), Vec::new());
+    match split(line, separator(line), &mut text, &mut fields) {
+        Ok(()) => fields.iter().map(|&(from, to)| text[from..to].trim().to_string()).collect(),
+        Err(_) => vec![line.trim().to_string()],
+    }
+}
+
+/// The fields of a line, one after another in `text`; what is wrong with its quotes, and what is allowed.
+fn split(
+    line: &str,
+    separator: char,
+    text: &mut String,
+    fields: &mut Vec<(usize, usize)>,
+) -> Result<(), (&'static str, &'static str)> {
+    fields.clear();
+    text.clear();
+    if !line.contains('"') {
+        text.push_str(line);
+        let mut from = 0;
+        for (at, _) in line.match_indices(separator) {
+            fields.push((from, at));
+            from = at + 1;
+        }
+        fields.push((from, line.len()));
+        return Ok(());
+    }
+    let mut rest = line;
+    loop {
+        let from = text.len();
+        if let Some(inside) = rest.strip_prefix('"') {
+            rest = unquote(inside, text).ok_or(("an open quote", "quotes in pairs"))?;
+        } else {
+            let end = rest.find(separator).unwrap_or(rest.len());
+            text.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        fields.push((from, text.len()));
+        match rest.strip_prefix(separator) {
+            Some(next) => rest = next,
+            None if rest.is_empty() => return Ok(()),
+            None => return Err(("text after a closing quote", "a separator there")),
         }
     }
 }
@@ -373,6 +520,29 @@ mod tests {
         }
         let wrong = (None, None);
         assert_eq!(seen, [wrong, wrong, (Some(0.0), None), (Some(5.0), None), wrong]);
+    }
+
+    #[test]
+    fn a_comma_in_a_number_has_one_meaning_or_is_an_error() {
+        let read = |rows: &[&str]| -> Vec<Option<f64>> {
+            let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
+            let mut t = table(&format!("a;b\n{rows}")).unwrap();
+            let mut all = Vec::new();
+            while t.advance().unwrap() {
+                all.push(t.number(0, 1e9).ok());
+            }
+            all
+        };
+        assert_eq!(read(&["1,234;"]), [None]);
+        assert_eq!(read(&["0,5;", "1,234;", "1,234,567;"]), [Some(0.5), Some(1.234), None]);
+        assert_eq!(
+            read(&["1,234,567;", "1,234;", "0,5;"]),
+            [Some(1_234_567.0), Some(1234.0), None]
+        );
+        assert_eq!(read(&["1,234.5;", "1.234,5;", "12,34,567;"]), [Some(1234.5), None, None]);
+        let mut t = table("a;b\n1,234;\n").unwrap();
+        t.advance().unwrap();
+        assert!(t.number(0, 1e9).unwrap_err().to_string().contains("without commas"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A list of requests that are answered token by token: columns `at_s`, `tokens_in` and `tokens_out`, other
-//! columns are left alone; or Azure's LLM traces, whose columns are known by their names.
+//! columns are left alone. Prompts of other tools become such requests in `of_prompts`.
 //!
 //! Lines need not be in the order of arrival. An SLO is not in it: who reads the list has one.
 
-use crate::azure_llm::LlmReader;
+use crate::azure_llm::LlmRecord;
 use crate::error::TraceError;
 use crate::open::Input;
 use crate::table::Table;
@@ -17,17 +17,12 @@ pub const TOKENS_MAX: u64 = 1 << 24;
 /// The most requests.
 pub const REQUESTS_MAX: usize = 10_000_000;
 
-/// Reads a list to its end. A request without a token in or out counts as one with a token: Azure's traces
-/// have some.
+/// Reads a list to its end.
 ///
 /// # Errors
 /// When a column is missing, a field is not what its column allows, or there is no request.
 pub fn read(input: Input) -> Result<Vec<TokenRequest>, TraceError> {
-    let table = Table::open(input)?;
-    if table.find("ContextTokens").is_some() {
-        return azure(LlmReader::from_table(table)?);
-    }
-    let mut table = table;
+    let mut table = Table::open(input)?;
     let [at, tokens_in, tokens_out] =
         ["at_s", "tokens_in", "tokens_out"].map(|name| table.column(name));
     let (at, tokens_in, tokens_out) = (at?, tokens_in?, tokens_out?);
@@ -51,34 +46,32 @@ pub fn read(input: Input) -> Result<Vec<TokenRequest>, TraceError> {
     Ok(all)
 }
 
-fn azure(mut reader: LlmReader) -> Result<Vec<TokenRequest>, TraceError> {
-    let mut all = Vec::new();
-    while let Some(record) = reader.next_record()? {
-        let tokens = |n: u32| n.clamp(1, TOKENS_MAX as u32);
-        let (tokens_in, tokens_out) =
-            (tokens(record.context_tokens), tokens(record.generated_tokens));
-        all.push(TokenRequest { at: record.at, tokens_in, tokens_out, slo: Slo::default() });
-    }
-    Ok(all)
+/// Prompts as requests. One without a token in or out counts as one with a token: Azure's traces have some.
+pub fn of_prompts(prompts: impl IntoIterator<Item = LlmRecord>) -> Vec<TokenRequest> {
+    let tokens = |n: u32| n.clamp(1, TOKENS_MAX as u32);
+    let request = |p: LlmRecord| {
+        let (tokens_in, tokens_out) = (tokens(p.context_tokens), tokens(p.generated_tokens));
+        TokenRequest { at: p.at, tokens_in, tokens_out, slo: Slo::default() }
+    };
+    prompts.into_iter().map(request).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shipped::shipped;
 
     fn of(text: &str) -> Result<Vec<TokenRequest>, TraceError> {
         read(Input::from_bytes("r.csv", text.as_bytes().to_vec())?)
     }
 
     #[test]
-    fn a_list_and_a_trace_are_read() {
+    fn a_list_and_prompts_are_read() {
         let all = of("tokens_out,at_s,tokens_in,note\n3,1.5,20,x\n1,0,7,y\n").unwrap();
         assert_eq!((all[0].at.ns(), all[0].tokens_in, all[0].tokens_out), (1_500_000_000, 20, 3));
         assert_eq!(all.len(), 2);
-        let azure = read(shipped("azure-llm2023-conv").unwrap()).unwrap();
-        assert_eq!(azure.len(), 19_366);
-        assert!(azure.iter().all(|r| r.tokens_in >= 1 && r.tokens_out >= 1));
+        let prompt = LlmRecord { at: Time::ZERO, context_tokens: 0, generated_tokens: 7 };
+        let all = of_prompts([prompt]);
+        assert_eq!((all[0].tokens_in, all[0].tokens_out), (1, 7));
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use crate::Asked;
 use crate::value::{Values, What};
-use orrery_import::{
-    Arriving, Content, File, Kind, Measured, Offered, Options, Point, Spacing, read,
-};
+use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, Spacing, read};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_traces::Input;
@@ -30,24 +28,20 @@ pub struct Measurements {
 }
 
 impl Measurements {
-    /// Reads a file. `batch`: the items of a request, `arrivals`: how they arrived, where the file does not say it.
+    /// Reads a file. `options`: what it does not say.
     ///
     /// # Errors
     /// When it is of no known format, is damaged, or nobody measured a load in it.
-    pub fn load(
-        path: &Path,
-        batch: Option<u32>,
-        arrivals: Option<Arriving>,
-    ) -> Result<Measurements, SpecError> {
+    pub fn load(path: &Path, options: &Options) -> Result<Measurements, SpecError> {
         let name = path.display().to_string();
         let open = || Input::open(path);
-        let options = Options { batch, arrivals, ..Options::default() };
-        let reading = read(&File::new(&name, &open), &options)?;
+        let reading = read(&File::new(&name, &open), options)?;
         let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
             unreachable!("a measured table was asked for")
         };
         let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-        Ok(Measurements { name, path: path.to_path_buf(), table, notes: reading.notes })
+        let notes = [reading.assumed, reading.notes].concat();
+        Ok(Measurements { name, path: path.to_path_buf(), table, notes })
     }
 }
 

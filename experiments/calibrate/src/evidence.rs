@@ -192,5 +192,5 @@ fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]
     let largest = all.iter().copied().fold(RESOLUTION, f64::max);
     let theirs: Vec<&Values> = cases.iter().map(|case| &case.theirs).collect();
     let error = error(&theirs, &mean_of(runs), weights, of);
-    Noise { mean, spread, limit: largest.max(mean + 4.0 * spread), error }
+    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error }
 }

@@ -4,6 +4,8 @@ use crate::assumption::{Assumption, Changes, Objective, Range, World};
 use crate::case::Case;
 use crate::value::{Values, What, mean_of};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Points of the first look over a range.
 const GRID: usize = 13;
@@ -62,23 +64,19 @@ pub fn run(
 }
 
 /// How far ours is from theirs in what an assumption is fitted to.
-fn distance(to: Objective, cases: &[Case], which: &[usize], ours: &[Values]) -> f64 {
+fn distance(to: Objective, theirs: &Values, ours: &Values) -> f64 {
+    let ratio = |what: What| Some(ours.of(what)? / theirs.of(what)?);
+    let usual = || [What::P50, What::Mean, What::P99, What::Rate].iter().find_map(|w| ratio(*w));
+    let middle = usual().unwrap_or(1.0);
     let mut sum = 0.0;
-    for (&i, ours) in which.iter().zip(ours) {
-        let theirs = &cases[i].theirs;
-        let ratio = |what: What| Some(ours.of(what)? / theirs.of(what)?);
-        let usual =
-            || [What::P50, What::Mean, What::P99, What::Rate].iter().find_map(|w| ratio(*w));
-        let middle = usual().unwrap_or(1.0);
-        for &what in to.what() {
-            let ratio = match (ratio(what), to, what) {
-                (Some(r), Objective::Tail, _) => r / middle,
-                (Some(r), ..) => r,
-                (None, _, What::P50) => middle,
-                (None, ..) => continue,
-            };
-            sum += libm::fabs(libm::log(ratio.max(1e-9)));
-        }
+    for &what in to.what() {
+        let ratio = match (ratio(what), to, what) {
+            (Some(r), Objective::Tail, _) => r / middle,
+            (Some(r), ..) => r,
+            (None, _, What::P50) => middle,
+            (None, ..) => continue,
+        };
+        sum += libm::fabs(libm::log(ratio.max(1e-9)));
     }
     sum
 }
@@ -89,18 +87,29 @@ struct Search<'a> {
     world: World<'a>,
     cases: &'a [Case],
     seeds: &'a [u64],
+    /// The distances that are known, by case and value: the same values are tried for other rows again.
+    known: RefCell<BTreeMap<(usize, u64), f64>>,
 }
 
 impl Search<'_> {
+    /// The distance of some cases with a value.
     fn at(&self, which: &[usize], value: f64) -> Result<f64, SpecError> {
-        self.with(which, &(self.a.changes)(&self.world, value))
+        let changes = (self.a.changes)(&self.world, value);
+        let of = |&i: &usize| {
+            let key = (i, value.to_bits());
+            let known = self.known.borrow().get(&key).copied();
+            known.map_or_else(|| self.with(i, &changes), Ok).inspect(|&d| {
+                self.known.borrow_mut().insert(key, d);
+            })
+        };
+        which.iter().map(of).sum()
     }
 
-    /// The distance with keys changed.
-    fn with(&self, which: &[usize], changes: &[(String, toml::Value)]) -> Result<f64, SpecError> {
-        let runs = self.seeds.iter().map(|&seed| run(self.cases, which, changes, seed));
+    /// The distance of a case with keys changed.
+    fn with(&self, case: usize, changes: &[(String, toml::Value)]) -> Result<f64, SpecError> {
+        let runs = self.seeds.iter().map(|&seed| run(self.cases, &[case], changes, seed));
         let ours = mean_of(&runs.collect::<Result<Vec<_>, _>>()?);
-        Ok(distance(self.a.to, self.cases, which, &ours))
+        Ok(distance(self.a.to, &self.cases[case].theirs, &ours[0]))
     }
 
     /// The best value on some cases and its distance; `None` where no value changes anything.
@@ -226,17 +235,20 @@ pub fn tried(
         Ok(range) => range,
         Err(why) => return Ok(answer(Err(why))),
     };
-    let search = Search { a, world, cases, seeds };
+    let search = Search { a, world, cases, seeds, known: RefCell::default() };
     let Some(best) = search.best(&which, &range)? else {
         let none = "no value changes what it is fitted to, on these rows".to_string();
         return Ok(answer(Err(none)));
     };
-    if best.1 >= search.with(&which, &[])? {
+    let as_it_is = which.iter().map(|&i| search.with(i, &[]));
+    if best.1 >= as_it_is.sum::<Result<f64, _>>()? {
         return Ok(answer(Err("no value fits better than the scenario as it is".to_string())));
     }
     // It is a rough thing: one seed tells enough, about its own best.
-    let one = Search { seeds: &seeds[..1], ..search };
-    let own = if seeds.len() == 1 { Some(best) } else { one.best(&which, &range)? };
+    let is_steady = seeds.len() == 1;
+    let known = if is_steady { search.known } else { RefCell::default() };
+    let one = Search { seeds: &seeds[..1], known, ..search };
+    let own = if is_steady { Some(best) } else { one.best(&which, &range)? };
     let interval = one.interval(&which, &range, own.unwrap_or(best))?;
     let interval = (interval.0.min(best.0), interval.1.max(best.0));
     let changes = (a.changes)(&one.world, best.0);

@@ -38,7 +38,7 @@ fn measured(name: &str, text: &str, path: &Path) -> Measurements {
         name: name.to_string(),
         path: path.to_path_buf(),
         table,
-        notes: reading.notes.clone(),
+        notes: [reading.assumed.clone(), reading.notes.clone()].concat(),
     }
 }
 

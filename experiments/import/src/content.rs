@@ -4,6 +4,9 @@ use crate::load::Spacing;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Write;
 
+/// What a model is called that neither its file nor an option names.
+const UNNAMED: &str = "model";
+
 /// What a file becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -63,6 +66,15 @@ impl Content {
             Content::Workload(_) => Kind::Workload,
             Content::Prompts(_) => Kind::Prompts,
             Content::Measured(_) => Kind::Measured,
+        }
+    }
+
+    /// Whether some of it is of a model that nobody has named.
+    pub(crate) fn lacks_model(&self) -> bool {
+        match self {
+            Content::Profile(p) => p.rows.iter().any(|r| r.0 == UNNAMED),
+            Content::Measured(m) => m.points.iter().any(|p| p.model.is_none()),
+            Content::Workload(_) | Content::Prompts(_) => false,
         }
     }
 

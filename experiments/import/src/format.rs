@@ -50,6 +50,10 @@ pub struct Options {
     pub time_format: Option<String>,
     /// How the requests of a measured load arrived.
     pub arrivals: Option<Arriving>,
+    /// The nanoseconds of the unit of its times, where they are plain numbers.
+    pub time_unit: Option<f64>,
+    /// Whether the time of a log is the end of a request, where it does not say it.
+    pub time_is_end: Option<bool>,
     /// The format of the file, where it is not to be recognised.
     pub format: Option<&'static Format>,
 }
@@ -87,7 +91,9 @@ pub struct Reading {
     pub taken: Vec<Taken>,
     /// What was left.
     pub ignored: Vec<String>,
-    /// What was assumed.
+    /// What the file does not say and was assumed, and what was odd about it: what a reader of results must know.
+    pub assumed: Vec<String>,
+    /// What else is worth knowing.
     pub notes: Vec<String>,
 }
 
@@ -118,11 +124,14 @@ impl Reading {
 
     /// What was to become this was not used.
     pub(crate) fn unused(&mut self, becomes: &str) {
-        let (left, taken) =
+        let (left, taken): (Vec<Taken>, _) =
             std::mem::take(&mut self.taken).into_iter().partition(|t| t.becomes == becomes);
         self.taken = taken;
-        let left: Vec<Taken> = left;
         self.ignore(left.into_iter().map(|t| t.from));
+    }
+
+    pub(crate) fn assume(&mut self, text: impl Into<String>) {
+        self.assumed.push(text.into());
     }
 
     pub(crate) fn note(&mut self, text: impl Into<String>) {
@@ -144,7 +153,20 @@ impl Sheet<'_> {
         fields: &[Field],
         reading: &mut Reading,
     ) -> Result<Sheet<'a>, ImportError> {
-        let table = Table::open(file.open()?)?;
+        Sheet::open_at(file, fields, reading, |header| {
+            let has = |f: &Field| find(header, f).is_some();
+            fields.iter().all(|f| !f.needed || has(f)) && fields.iter().any(has)
+        })
+    }
+
+    /// The same with another rule for the header.
+    pub fn open_at<'a>(
+        file: &'a File<'a>,
+        fields: &[Field],
+        reading: &mut Reading,
+        is_header: impl Fn(&[String]) -> bool,
+    ) -> Result<Sheet<'a>, ImportError> {
+        let table = Table::open_at(file.open()?, is_header)?;
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
             if let Some(found) = found {
@@ -186,11 +208,10 @@ impl Sheet<'_> {
 
     /// A whole number up to `max`, 0 where there is none; written as `4` or `4.0`.
     pub fn whole(&self, field: usize, max: u64) -> Result<Option<u64>, ImportError> {
-        let Some(number) = self.number(field, max as f64)? else { return Ok(None) };
-        if number.fract() == 0.0 {
-            return Ok(Some(number as u64));
+        match self.at(field) {
+            Some(at) if !self.text(field).is_empty() => Ok(Some(self.table.whole(at, max)?)),
+            _ => Ok(None),
         }
-        Err(self.bad(field, &format!("a whole number from 0 to {max}")))
     }
 
     /// A time in milliseconds.
@@ -238,10 +259,36 @@ fn one_unit(table: &Table, field: &Field, found: &Found) -> Result<(), ImportErr
 /// The longest time: eleven days.
 pub(crate) const NS_MAX: f64 = 1e15;
 
-/// The names of formats.
-pub(crate) fn listed(formats: &[Format]) -> String {
-    let names: Vec<String> = formats.iter().map(|f| format!("`{}`", f.name)).collect();
-    names.join(", ")
+/// The three formats that a file is nearest to, each with what it lacks.
+pub(crate) fn nearest(formats: &[Format], head: &Head) -> String {
+    let has = |field: &Field| {
+        let is_key = |name: &&str| {
+            head.text.contains(&format!("\"{}\"", name.rsplit('.').next().unwrap_or(name)))
+        };
+        find(&head.columns, field).is_some() || field.names.iter().any(|name| is_key(&name))
+    };
+    let is_json = head.text.trim_start().starts_with(['{', '[']);
+    let of = |format| {
+        let f: &Format = format;
+        let (found, lacks): (Vec<&Field>, Vec<&Field>) =
+            f.fields.iter().filter(|f| f.needed).partition(|f| has(f));
+        let others = f.fields.iter().filter(|f| !f.needed && has(f)).count();
+        let same = i64::from(f.how.contains("JSON") == is_json);
+        // A found name says more than a missing one, which says nothing where none is found.
+        let missing = if found.is_empty() && others == 0 { 0 } else { lacks.len() as i64 };
+        (8 * found.len() as i64 + 2 * others as i64 + same - 4 * missing, f, lacks)
+    };
+    // The last of the table are the most general.
+    let mut all: Vec<(i64, &Format, Vec<&Field>)> = formats.iter().rev().map(of).collect();
+    all.sort_by_key(|a| -a.0);
+    let lacks = |fields: &[&Field]| -> String {
+        let name = |f: &&Field| format!(", no `{}`", f.names[0]);
+        fields.iter().take(3).map(name).collect()
+    };
+    let line = |(_, format, fields): &(i64, &Format, Vec<&Field>)| {
+        format!("`{}` ({}{})", format.name, format.how, lacks(fields))
+    };
+    all.iter().take(3).map(line).collect::<Vec<_>>().join("; ")
 }
 
 fn kinds(format: &Format) -> String {

@@ -5,6 +5,7 @@ use crate::error::ImportError;
 
 use orrery_traces::columns::{Wanted, find};
 use orrery_traces::error::shorten;
+use orrery_traces::table::{PREAMBLE_MAX, columns};
 use std::io::Read;
 
 /// What is looked at.
@@ -14,8 +15,10 @@ const BYTES: u64 = 64 << 10;
 pub struct Head {
     /// As text; what is no text is replaced.
     pub text: String,
-    /// The columns of its first line that is no comment.
+    /// The columns of its first line.
     pub columns: Vec<String>,
+    /// The columns of each of its first lines, as if it were the header.
+    pub headers: Vec<Vec<String>>,
 }
 
 impl Head {
@@ -26,15 +29,21 @@ impl Head {
         reader.read_to_end(&mut bytes).map_err(|e| crate::json::unreadable(file, &e))?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}').to_string();
-        let mut lines = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#'));
-        let columns = lines.next().unwrap_or_default();
-        let columns = columns.split(',').map(|c| c.trim().trim_matches('"').to_string()).collect();
-        Ok(Head { text, columns })
+        let lines = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#'));
+        let headers: Vec<Vec<String>> = lines.take(PREAMBLE_MAX).map(columns).collect();
+        let columns = headers.first().cloned().unwrap_or_default();
+        Ok(Head { text, columns, headers })
+    }
+
+    /// The header that has all these columns.
+    pub fn header(&self, wanted: &[Wanted]) -> Option<&[String]> {
+        let has = |header: &&Vec<String>| wanted.iter().all(|w| find(header, w).is_some());
+        self.headers.iter().find(has).map(Vec::as_slice)
     }
 
     /// Whether it has all these columns.
     pub fn has(&self, wanted: &[Wanted]) -> bool {
-        wanted.iter().all(|wanted| find(&self.columns, wanted).is_some())
+        self.header(wanted).is_some()
     }
 
     /// Whether it is JSON in which all these keys occur near the beginning.

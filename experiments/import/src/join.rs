@@ -9,6 +9,12 @@ use crate::load::Spacing;
 /// # Errors
 /// When they are of several kinds, or of a kind that cannot be joined.
 pub fn join(parts: Vec<(String, Content)>) -> Result<Content, ImportError> {
+    let unnamed = parts.iter().find(|(_, part)| part.lacks_model());
+    if let Some((file, _)) = unnamed.filter(|_| parts.len() > 1) {
+        let found = format!("no name of a model, in one of {} files", parts.len());
+        let remedy = "say whose each file is: `--model NAME` once if all are of one model, or once for each file";
+        return Err(ImportError::value(file, found, "files that name their models", remedy));
+    }
     let mut parts = parts.into_iter();
     let Some((_, mut all)) = parts.next() else {
         let remedy = "name a file";

@@ -23,6 +23,8 @@ mod head;
 mod join;
 mod json;
 mod load;
+mod prompts;
+mod refused;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -105,20 +107,36 @@ pub fn read_as(
 ) -> Result<Reading, ImportError> {
     file.met.take();
     let mut reading = (format.read)(file, options)?;
-    reading.notes.extend(file.met.take().notes());
+    reading.assumed.extend(file.met.take().notes());
     reading.format = Some(format);
     reading.file = file.name.clone();
     settle::settle(&mut reading, options)?;
     Ok(reading)
 }
 
-/// The error of a file of no known format.
-fn unknown(file: &File<'_>) -> ImportError {
-    let head = Head::of(file).ok();
-    let found = head.map_or_else(|| "an unreadable file".to_string(), |head| head.shown());
-    let remedy = "check the file, or name its format with `--as NAME` to be told what it lacks";
-    let allowed = format!("one of the formats {}", format::listed(FORMATS));
-    ImportError::value(file.name(), found, allowed, remedy)
+/// The error of a file of no known format: what it is where that is known, else the formats that are nearest.
+pub fn unknown(file: &File<'_>) -> ImportError {
+    let head = match Head::of(file) {
+        Ok(head) => head,
+        Err(error) => return error,
+    };
+    let allowed = "a file of a format that `orrery import --help` lists";
+    if let Some((found, remedy)) = refused::refused(&head) {
+        return ImportError::value(file.name(), found, allowed, remedy);
+    }
+    if let Ok(own) = file.open().and_then(|input| Ok(orrery_traces::inspect::format_of(input)?)) {
+        let remedy = match own.arrivals() {
+            Some(process) => {
+                format!("nothing is to be imported: `{process}` of a scenario reads it")
+            }
+            None => "`orrery trace inspect` describes it".to_string(),
+        };
+        return ImportError::value(file.name(), own.name(), allowed, remedy);
+    }
+    let allowed =
+        format!("a file of a known format; the nearest: {}", format::nearest(FORMATS, &head));
+    let remedy = "correct the names, or see `orrery import --help` for all formats";
+    ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 
 /// The table of formats for `docs/formats.md`.

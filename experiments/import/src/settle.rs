@@ -58,7 +58,7 @@ pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportErro
         let remedy = "leave it out: the file says how its requests arrived";
         return Err(ImportError::value("--arrivals", found, "a file that does not say it", remedy));
     }
-    reading.notes.splice(0..0, assumed);
+    reading.assumed.splice(0..0, assumed);
     note(reading, falling, "quantiles out of order, which no measurement gives");
     let words = "much less was answered than offered while no latency grew: the generator did not keep up, or \
                  requests failed, and `orrery calibrate` leaves the row out";

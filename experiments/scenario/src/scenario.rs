@@ -261,7 +261,7 @@ impl Scenario {
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         let kinds = pools::kinds(file, &world, &sent)?;
         Ok(Setup {
-            notes: open.iter().filter_map(|load| load.note(file)).chain(self.note()).collect(),
+            notes: open.iter().flat_map(|load| load.notes(file)).chain(self.note()).collect(),
             believed: kinds.iter().map(|told| told.laws[told.base as usize].clone()).collect(),
             kinds,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use orrery_calibrate::{Asked, Measurements, calibrate};
-use orrery_import::Arriving;
+use orrery_import::{Arriving, Options};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, Forms, Output};
@@ -65,7 +65,9 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
     args.output.check()?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
-    let measured = Measurements::load(&args.measured, args.batch, args.arrivals)?;
+    let (batch, arrivals) = (args.batch, args.arrivals);
+    let measured =
+        Measurements::load(&args.measured, &Options { batch, arrivals, ..Options::default() })?;
     let asked = Asked {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
         requests: args.requests,

@@ -31,9 +31,9 @@ pub struct Import {
     /// The size of the batches that were measured, where the file does not say it; once, or once for each file.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub batch: Vec<u32>,
-    /// The name of the model, where the file does not say it.
+    /// The name of the model, where the file does not say it; once, or once for each file.
     #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
+    pub model: Vec<String>,
     /// nsys: the number of batches that ran.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
@@ -47,6 +47,12 @@ pub struct Import {
     /// The form of the times of an access log, as strftime has it.
     #[arg(long, value_name = "FORM")]
     pub time_format: Option<String>,
+    /// The unit of times that are plain numbers, where the file does not say it.
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
+    /// Whether the time of a request in an access log is that of its start or its end, where the file does not say it.
+    #[arg(long, value_name = "WHICH")]
+    pub time_is: Option<TimeIs>,
     /// The form of the answer on stdout.
     #[arg(long, value_enum, default_value_t = Form::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Form,
@@ -64,6 +70,28 @@ pub struct Import {
 /// How requests arrived, from its words.
 pub fn arriving(words: &str) -> Result<Arriving, String> {
     Arriving::parse(words).ok_or_else(|| format!("allowed: {ARRIVALS}"))
+}
+
+/// Units of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+/// What a time in an access log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeIs {
+    /// The arrival.
+    Start,
+    /// The answer: the arrival is earlier by the latency.
+    End,
 }
 
 /// The forms of the answer.
@@ -106,10 +134,12 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
     for (i, path) in args.files.iter().enumerate() {
         let options = Options {
             batch: args.batch.get(i).or(args.batch.first()).copied(),
-            model: args.model.clone(),
+            model: args.model.get(i).or(args.model.first()).cloned(),
             runs: args.runs,
             time_format: args.time_format.clone(),
             arrivals: args.arrivals,
+            time_unit: args.time_unit.map(|unit| 1e3f64.powi(unit as i32)),
+            time_is_end: args.time_is.map(|is| is == TimeIs::End),
             format,
         };
         let name = path.display().to_string();
@@ -146,10 +176,12 @@ fn check(args: &Import) -> Result<(), SpecError> {
     for (option, path) in [("--out", &args.out), ("--markdown", &args.markdown)] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
-    if args.batch.len() > 1 && args.batch.len() != args.files.len() {
-        let found = format!("{} sizes for {} files", args.batch.len(), args.files.len());
-        let remedy = "give `--batch` once, or once for each file in their order";
-        return Err(SpecError::value("--batch", found, "one size, or one for each file", remedy));
+    let given = [("--batch", "sizes", args.batch.len()), ("--model", "names", args.model.len())];
+    let files = args.files.len();
+    if let Some((option, what, n)) = given.into_iter().find(|g| g.2 > 1 && g.2 != files) {
+        let found = format!("{n} {what} for {files} files");
+        let remedy = format!("give `{option}` once, or once for each file in their order");
+        return Err(SpecError::value(option, found, "one, or one for each file", remedy));
     }
     if !(args.alone_ms > 0.0 && args.alone_ms <= 1e9) {
         let remedy = "give the mean execution time of a request alone";
@@ -212,7 +244,8 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
     let ignored: Vec<String> = readings.iter().flat_map(|r| r.ignored.clone()).collect();
     let ignored = once(ignored);
     page.section("What was ignored", (!ignored.is_empty()).then(|| Part::Text(ignored.join(", "))));
-    let mut notes = once(readings.iter().flat_map(|r| r.notes.clone()).collect());
+    let notes = readings.iter().flat_map(|r| r.assumed.iter().chain(&r.notes).cloned());
+    let mut notes = once(notes.collect());
     for r in readings {
         let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
         notes.extend(others.map(|k| format!("it can also become a {0}: `--as {0}`", k.word())));
@@ -247,7 +280,7 @@ fn in_json(readings: &[Reading], content: &Content, csv: &str) -> String {
             "format": r.format.map_or("", |f| f.name),
             "taken": taken.collect::<Vec<_>>(),
             "ignored": r.ignored,
-            "notes": r.notes,
+            "notes": r.assumed.iter().chain(&r.notes).collect::<Vec<_>>(),
         })
     };
     let files: Vec<_> = readings.iter().map(file).collect();

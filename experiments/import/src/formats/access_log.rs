@@ -1,98 +1,172 @@
-//! An access log: `timestamp,name[,latency]`, times in any form.
+//! An access log: a row for each request, with its time, its name, and how long it took.
+//!
+//! A table with a time and a name is not yet one: what was measured over a period or of a machine is refused
+//! ([`crate::refused`]).
 
 use crate::File;
 use crate::content::{Content, Kind, Measured, Offered, Point, Request, Workload, rate_of};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
+use crate::head::Head;
+use crate::refused::measure;
 use crate::when::{ALLOWED, When};
 use orrery_sim::time::{Span, Time};
-use orrery_traces::columns::unit_of;
+use orrery_traces::columns::{find, unit_of};
+use orrery_traces::error::shorten;
 use std::collections::BTreeMap;
 
 /// The last time that is read, from the first: a century.
 const NS_MAX: i128 = 100 * 366 * 86_400 * 1_000_000_000;
-const LATENCY: &[&str] =
-    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"];
-const FIELDS: &[Field] = &[
-    Field::time(
-        &["timestamp", "time", "ts", "datetime", "date", "arrival", "start time", "time local"],
-        1.0,
-        "the arrival",
-    )
-    .needed(),
-    Field::new(
-        &["name", "endpoint", "app", "model", "path", "url", "uri", "route", "service", "request"],
-        "the name of the application",
-    )
-    .needed(),
-    Field::time(LATENCY, 0.0, "measured: the latency from request to answer"),
+/// Names that the report lists.
+const LISTED: usize = 6;
+/// The fields by number.
+const START: usize = 0;
+const END: usize = 1;
+const SOME: usize = 2;
+const NAME: usize = 3;
+const LATENCY: usize = 4;
+const STATUS: usize = 5;
+
+const LATENCIES: &[&str] = &[
+    "latency",
+    "duration",
+    "response time",
+    "request time",
+    "elapsed",
+    "elapsed time",
+    "took",
+    "time taken",
 ];
+
+/// The fields of a log whose latency has this unit where it says none.
+const fn fields(
+    starts: &'static [&'static str],
+    latency: &'static [&'static str],
+    unit_ns: f64,
+) -> [Field; 6] {
+    [
+        Field::time(starts, 1.0, "the arrival"),
+        Field::time(
+            &[
+                "time local",
+                "time iso8601",
+                "msec",
+                "end",
+                "end time",
+                "end timestamp",
+                "finished",
+                "completed",
+            ],
+            1.0,
+            "the end of a request: its arrival is earlier by the latency",
+        ),
+        Field::time(
+            &["timestamp", "time", "ts", "datetime", "date", "time stamp"],
+            1.0,
+            "the arrival, or the end with `--time-is end`",
+        ),
+        Field::new(
+            &[
+                "name",
+                "endpoint",
+                "app",
+                "model",
+                "path",
+                "url",
+                "uri",
+                "request uri",
+                "route",
+                "service",
+                "request",
+                "label",
+            ],
+            "the name of the application; of a single column of times it is the file's",
+        ),
+        Field::time(latency, unit_ns, "measured: the latency from request to answer"),
+        Field::new(
+            &["status", "status code", "code", "response code", "http status"],
+            "measured: 429, 5xx, or a word such as `error` is a request without an answer",
+        ),
+    ]
+}
+
+const STARTS: &[&str] =
+    &["arrival", "arrival time", "start", "start time", "start timestamp", "received"];
+const FIELDS: &[Field] = &fields(STARTS, LATENCIES, 0.0);
+/// nginx's `$request_time` is in seconds.
+const NGINX: &[Field] = &fields(STARTS, &["request time"], 1e9);
+/// JMeter's `timeStamp` is the start since version 2.1, and `elapsed` is in milliseconds.
+const JMETER: &[Field] = &fields(&["time stamp"], &["elapsed"], 1e6);
 
 pub const FORMAT: Format = Format {
     name: "access-log",
     title: "an access log, `timestamp,name[,latency]`",
-    how: "a column of times and one of names",
+    how: "a column of times and one of names, none of what is measured over a period or of a machine; or a single \
+          column of times",
     becomes: &[Kind::Workload, Kind::Measured],
     fields: FIELDS,
     direct: Some("workload"),
-    // A workload of orrery's own is read as it is.
-    is: |head| head.has(&FIELDS[..2]) && !head.columns.iter().any(|c| c == "alone_ns"),
+    is: |head| head.headers.iter().any(|header| is_log(header)),
     read,
 };
 
+/// Whether a row below this header is a request.
+fn is_log(header: &[String]) -> bool {
+    let has = |field: usize| find(header, &FIELDS[field]).is_some();
+    let is_timed = has(START) || has(END) || has(SOME);
+    // A workload of orrery's own is read as it is.
+    let is_own = || header.iter().any(|c| c == "alone_ns");
+    is_timed && (header.len() == 1 || (has(NAME) && !is_own() && measure(header).is_none()))
+}
+
+/// The fields of a file, by the columns that its tool is known by.
+fn fields_of(header: &[String]) -> &'static [Field] {
+    let has = |name: &str| header.iter().any(|c| c == name);
+    match () {
+        () if has("timeStamp") && has("elapsed") && has("label") => JMETER,
+        () if find(header, &FIELDS[END]).is_some() && has("request_time") => NGINX,
+        () => FIELDS,
+    }
+}
+
+/// A log that is being read.
+struct Log<'a> {
+    sheet: Sheet<'a>,
+    /// The column of its times.
+    time: usize,
+    is_end: bool,
+    when: Option<When>,
+    /// The name of the requests where no column has it.
+    one: Option<String>,
+    numbers: BTreeMap<String, u32>,
+    names: Vec<String>,
+    rows: Vec<(i128, Request)>,
+    failed: u64,
+}
+
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
-    let mut sheet = Sheet::open(file, FIELDS, &mut reading)?;
-    // A latency without a unit is an error, not a column that is left.
-    if sheet.at(2).is_none()
-        && let Some(found) =
-            orrery_traces::columns::find(sheet.table.header(), &Field::time(LATENCY, 1.0, ""))
+    let head = Head::of(file)?;
+    let header = head.headers.iter().find(|header| is_log(header)).or(head.headers.first());
+    let fields = header.map_or(FIELDS, |header| fields_of(header));
+    let sheet = Sheet::open_at(file, fields, &mut reading, is_log)?;
+    check_latency(&sheet)?;
+    let mut log = Log::of(file, sheet, options, &mut reading)?;
+    while log.sheet.next()? {
+        log.row(options)?;
+    }
+    let requests = log.requests(file, &mut reading)?;
+    if matches!(log.when, Some(When::Number(_)))
+        && options
+            .time_unit
+            .or(unit_of(&log.sheet.table.header()[log.sheet.at(log.time).unwrap_or(0)]))
+            .is_none()
+        && log.rows.first().is_some_and(|r| r.0 < 1_000_000_000_000_000_000)
     {
-        let name = &sheet.table.header()[found.at];
-        let found = format!("`{name}`, a time without its unit");
-        let remedy = "rename it, for example to `latency_ms`";
-        return Err(sheet.table.bad_header(found, "a name with ns, us, ms or s", remedy).into());
-    }
-    let mut when: Option<When> = None;
-    let mut names: BTreeMap<String, u32> = BTreeMap::new();
-    let (mut list, mut rows): (Vec<String>, Vec<(i128, Request)>) = (Vec::new(), Vec::new());
-    while sheet.next()? {
-        let text = sheet.text(0);
-        if when.is_none() {
-            let unit = unit_of(&sheet.table.header()[sheet.at(0).unwrap_or(0)]);
-            when = When::of(text, unit, options.time_format.as_deref());
-        }
-        let ns = when.as_ref().and_then(|w| w.ns(text)).ok_or_else(|| sheet.bad(0, ALLOWED))?;
-        let name = sheet.text(1).to_string();
-        if name.is_empty() {
-            return Err(sheet.bad(1, "a name"));
-        }
-        let number = *names.entry(name).or_insert_with_key(|name| {
-            list.push(name.clone());
-            list.len() as u32 - 1
-        });
-        let latency = sheet.ms(2)?.map(Span::from_ms_f64);
-        rows.push((ns, Request { at: Time::ZERO, name: number, alone: None, latency }));
-    }
-    let Some(first) = rows.iter().map(|r| r.0).min() else {
-        return Err(sheet.table.ended("a request", "check that the file is whole").into());
-    };
-    for (ns, request) in &mut rows {
-        let after = *ns - first;
-        if after > NS_MAX {
-            let found = format!("times {} days apart", after / 86_400_000_000_000);
-            let allowed = "at most 36,600 days";
-            let remedy = "check `--time-format`, or remove what does not belong there";
-            return Err(ImportError::value(file.name(), found, allowed, remedy));
-        }
-        request.at = Time::from_ns(after as u64);
-    }
-    let requests: Vec<Request> = rows.into_iter().map(|r| r.1).collect();
-    if let Some(when) = when {
-        reading.note(format!("times are {}; a time is that of the arrival", when.name()));
+        reading.assume("times are taken as seconds from a start: `--time-unit ms` says otherwise");
     }
     let has_latency = requests.iter().any(|r| r.latency.is_some());
-    let workload = Workload::of(list, requests);
+    let workload = Workload::of(log.names, requests);
     reading.note(
         "no execution times: the scenario's applications have them; in a workload file they are `--alone-ms`",
     );
@@ -101,6 +175,136 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         reading.contents.push(Content::Measured(measured(workload)));
     }
     Ok(reading)
+}
+
+/// A latency without a unit is an error, not a column that is left.
+fn check_latency(sheet: &Sheet<'_>) -> Result<(), ImportError> {
+    let header = sheet.table.header();
+    let unitless = find(header, &Field::time(LATENCIES, 1.0, ""));
+    let Some(found) = unitless.filter(|_| sheet.at(LATENCY).is_none()) else { return Ok(()) };
+    let found = format!("`{}`, a time without its unit", header[found.at]);
+    let remedy = "rename it, for example to `latency_ms`";
+    Err(sheet.table.bad_header(found, "a name with ns, us, ms or s", remedy).into())
+}
+
+impl<'a> Log<'a> {
+    fn of(
+        file: &File<'_>,
+        sheet: Sheet<'a>,
+        options: &Options,
+        reading: &mut Reading,
+    ) -> Result<Log<'a>, ImportError> {
+        let mut times = [START, END, SOME].into_iter().filter(|field| sheet.at(*field).is_some());
+        let Some(time) = times.next() else {
+            return Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[SOME]).into());
+        };
+        for other in times {
+            reading.unused(FIELDS[other].becomes);
+        }
+        let one = (sheet.table.header().len() == 1).then(|| {
+            let stem = std::path::Path::new(file.name()).file_stem();
+            let stem = stem.and_then(|stem| stem.to_str()).map(str::to_string);
+            options.model.clone().or(stem).unwrap_or_else(|| "app".to_string())
+        });
+        if one.is_none() && sheet.at(NAME).is_none() {
+            return Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[NAME]).into());
+        }
+        let is_end = options.time_is_end.unwrap_or(time == END);
+        let column = shorten(&sheet.table.header()[sheet.at(time).unwrap_or(0)]);
+        match (is_end, sheet.at(LATENCY).is_some()) {
+            (true, false) => reading.assume(format!(
+                "`{column}` is the end of a request and no column says how long it took: it is taken as the arrival"
+            )),
+            (false, true) if time == SOME && options.time_is_end.is_none() => reading.assume(format!(
+                "`{column}` is taken as the start of a request, which the file does not say: `--time-is end` where it \
+                 is written at the end"
+            )),
+            (true, true) => reading.note(format!("`{column}` is the end of a request: its arrival is that less its latency")),
+            (false, _) => reading.note(format!("`{column}` is the start of a request")),
+        }
+        let (numbers, names, rows) = Default::default();
+        Ok(Log { sheet, time, is_end, when: None, one, numbers, names, rows, failed: 0 })
+    }
+
+    /// Reads the current row.
+    fn row(&mut self, options: &Options) -> Result<(), ImportError> {
+        let sheet = &self.sheet;
+        let column = sheet.at(self.time).unwrap_or(0);
+        let text = sheet.table.plain(column);
+        if self.when.is_none() {
+            let unit = options.time_unit.or_else(|| unit_of(&sheet.table.header()[column]));
+            self.when = When::of(&text, unit, options.time_format.as_deref());
+        }
+        let ns = self
+            .when
+            .as_ref()
+            .and_then(|w| w.ns(&text))
+            .ok_or_else(|| sheet.bad(self.time, ALLOWED))?;
+        let name = self.one.clone().unwrap_or_else(|| sheet.text(NAME).to_string());
+        if name.is_empty() {
+            return Err(sheet.bad(NAME, "a name"));
+        }
+        let mut latency = sheet.ms(LATENCY)?.map(Span::from_ms_f64);
+        let before = latency.filter(|_| self.is_end).map_or(0, |latency| i128::from(latency.ns()));
+        if is_failure(sheet.text(STATUS)) {
+            self.failed += 1;
+            latency = None;
+        }
+        let name = *self.numbers.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            self.names.len() as u32 - 1
+        });
+        self.rows.push((ns - before, Request { at: Time::ZERO, name, alone: None, latency }));
+        Ok(())
+    }
+
+    /// The requests of all rows, in the order of the file, and what they are.
+    fn requests(
+        &self,
+        file: &File<'_>,
+        reading: &mut Reading,
+    ) -> Result<Vec<Request>, ImportError> {
+        let Some(first) = self.rows.iter().map(|r| r.0).min() else {
+            return Err(self.sheet.table.ended("a request", "check that the file is whole").into());
+        };
+        let mut requests = Vec::with_capacity(self.rows.len());
+        for (ns, request) in &self.rows {
+            let after = *ns - first;
+            if after > NS_MAX {
+                let found = format!("times {} days apart", after / 86_400_000_000_000);
+                let allowed = "at most 36,600 days";
+                let remedy = "check `--time-format`, or remove what does not belong there";
+                return Err(ImportError::value(file.name(), found, allowed, remedy));
+            }
+            requests.push(Request { at: Time::from_ns(after as u64), ..*request });
+        }
+        let (n, names) = (requests.len(), self.names.len());
+        let mut listed: Vec<String> =
+            self.names.iter().take(LISTED).map(|name| shorten(name)).collect();
+        listed.extend((names > LISTED).then(|| format!("and {} more", names - LISTED)));
+        let when = self.when.as_ref().map_or_else(String::new, When::name);
+        let s = if names == 1 { "" } else { "s" };
+        let listed = listed.join(", ");
+        reading.notes.insert(
+            0,
+            format!(
+                "each of {n} rows is one request, of {names} name{s}: {listed}; times are {when}"
+            ),
+        );
+        if self.failed > 0 {
+            reading.note(format!("{} requests have a status of failure: no answer", self.failed));
+        }
+        Ok(requests)
+    }
+}
+
+/// Whether a status is that of a request without an answer: overload, a server's error, or a word for it.
+fn is_failure(status: &str) -> bool {
+    let number = status.split(' ').next().and_then(|code| code.parse::<f64>().ok());
+    let words = ["error", "fail", "failed", "failure", "timeout", "false"];
+    number.is_some_and(|code| code == 429.0 || (500.0..600.0).contains(&code))
+        || words.contains(&status.to_lowercase().as_str())
+        || status.starts_with("Non HTTP response")
 }
 
 /// The log as a measured run.
@@ -112,15 +316,15 @@ fn measured(workload: Workload) -> Measured {
         let rank = (q * ms.len() as f64).ceil() as usize;
         ms.get(rank.clamp(1, ms.len().max(1)) - 1).copied()
     };
-    let share = 1.0 - ms.len() as f64 / workload.requests.len() as f64;
+    let answered = ms.len() as f64 / workload.requests.len() as f64;
     let point = Point {
-        rate_per_s: Some(rate_of(&workload)).filter(|r| *r > 0.0),
+        rate_per_s: Some(rate_of(&workload) * answered).filter(|r| *r > 0.0),
         mean_ms: (!ms.is_empty()).then(|| ms.iter().sum::<f64>() / ms.len() as f64),
         p50_ms: quantile(0.5),
         p90_ms: quantile(0.9),
         p95_ms: quantile(0.95),
         p99_ms: quantile(0.99),
-        drop_share: Some(share),
+        drop_share: Some(1.0 - answered),
         ..Point::new(Offered::Arrivals(workload))
     };
     Measured { points: vec![point] }

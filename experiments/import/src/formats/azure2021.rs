@@ -32,6 +32,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);
     }
+    reading.ignore(trace.unused);
     reading.note(format!(
         "{} functions of {} applications: a request belongs to its application",
         trace.functions.len(),

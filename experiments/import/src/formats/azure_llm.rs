@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     becomes: &[Kind::Prompts],
     fields: FIELDS,
     direct: Some("llm"),
-    is: |head| FIELDS.iter().all(|f| head.columns.iter().any(|c| c == f.names[0])),
+    is: |head| head.has(FIELDS),
     read,
 };
 
@@ -34,6 +34,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     for field in FIELDS {
         reading.take(field.names[0], field.becomes);
     }
+    reading.ignore(reader.unused());
     reading.note("a scenario reads this file as it is: it need not be imported");
     reading.contents.push(Content::Prompts(Prompts::of(rows)));
     Ok(reading)

@@ -27,9 +27,10 @@ pub const FORMAT: Format = Format {
 fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
     let mut sheet = Sheet::open(file, FIELDS, &mut reading)?;
-    let (mut rows, mut failures) = (Vec::new(), 0);
+    let (mut rows, mut failures, mut is_whole) = (Vec::new(), 0, true);
     while sheet.next()? {
         let at = sheet.number(0, 1e9)?.ok_or_else(|| sheet.bad(0, "a time in seconds"))?;
+        is_whole &= at.fract() == 0.0;
         let input = sheet.whole(1, TOKENS_MAX)?.unwrap_or(0) as u32;
         let output = sheet.whole(2, TOKENS_MAX)?.unwrap_or(0) as u32;
         match output {
@@ -40,8 +41,12 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     if rows.is_empty() {
         return Err(sheet.table.ended("a prompt with an answer", "fetch the file again").into());
     }
-    reading.note(format!("{failures} prompts without an answer are left out"));
-    reading.note("times are whole seconds: requests of one second arrive at the same instant");
+    if failures > 0 {
+        reading.note(format!("{failures} prompts without an answer are left out"));
+    }
+    if is_whole {
+        reading.note("times are whole seconds: requests of one second arrive at the same instant");
+    }
     reading.contents.push(Content::Prompts(Prompts::of(rows)));
     Ok(reading)
 }

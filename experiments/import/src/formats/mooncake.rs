@@ -1,59 +1,35 @@
-//! Mooncake's traces: a JSON object for each prompt, times in milliseconds.
+//! Mooncake's traces and those with the same keys: a JSON object for each prompt. Mooncake's times are milliseconds,
+//! Bailian's are seconds.
 
-use crate::content::{Content, Kind, Prompts};
-use crate::error::ImportError;
-use crate::format::{Field, Format, Options, Reading};
-use crate::{File, json};
-use orrery_sim::time::{Span, Time};
-use serde::Deserialize;
+use crate::content::Kind;
+use crate::format::{Field, Format};
+use crate::prompts;
 
 const FIELDS: &[Field] = &[
-    Field::new(&["timestamp"], "the arrival, milliseconds from the start").needed(),
+    Field::time(&["timestamp"], 0.0, "the arrival").needed(),
     Field::new(&["input_length"], "tokens in").needed(),
     Field::new(&["output_length"], "tokens out").needed(),
 ];
 
 pub const FORMAT: Format = Format {
     name: "mooncake",
-    title: "Mooncake, `*_trace.jsonl`",
-    how: "JSON lines with `timestamp`, `input_length` and `output_length`",
+    title: "Mooncake's `*_trace.jsonl`, Bailian's traces, and lists with the same keys",
+    how: "JSON lines with `timestamp`, `input_length` and `output_length`; `hash_ids` says milliseconds, `chat_id` \
+          seconds",
     becomes: &[Kind::Prompts],
     fields: FIELDS,
     direct: Some("llm"),
-    is: |head| head.is_lines_with(&["timestamp", "input_length", "output_length"]),
-    read,
-};
-
-#[derive(Debug, Deserialize)]
-struct Line {
-    timestamp: u64,
-    input_length: u32,
-    output_length: u32,
-}
-
-fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
-    let mut rows = Vec::new();
-    let what = "an object with whole numbers `timestamp` (ms), `input_length` and `output_length`";
-    json::lines(file, what, |line, l: Line| {
-        if l.timestamp > 1_000_000_000_000 {
-            let place = format!("{}: line {line}: key `timestamp`", file.name());
-            let found = format!("`{}`", l.timestamp);
-            let allowed = "milliseconds from the start, up to 1e12";
-            return Err(ImportError::value(place, found, allowed, "correct the line or remove it"));
+    is: |head| head.is_lines_with(&["input_length"]) && !head.is_lines_with(&["request_id"]),
+    read: |file, options| {
+        let [at, input, output] = FIELDS else { unreachable!("three fields") };
+        let mut reading = prompts::read(file, options, [at, input, output], |keys| {
+            let bailian = keys.contains_key("chat_id").then_some(1e9);
+            bailian.or(keys.contains_key("hash_ids").then_some(1e6))
+        })?;
+        if reading.ignored.iter().any(|key| key == "hash_ids") {
+            let words = "prefixes that prompts share (`hash_ids`) are left out: each prompt pays for all its tokens";
+            reading.note(words);
         }
-        rows.push((Time::ZERO + Span::from_ms(l.timestamp), l.input_length, l.output_length));
-        Ok(())
-    })?;
-    if rows.is_empty() {
-        let remedy = "fetch the file again";
-        return Err(ImportError::value(file.name(), "no line", "a prompt", remedy));
-    }
-    let mut reading = Reading::default();
-    for field in FIELDS {
-        reading.take(field.names[0], field.becomes);
-    }
-    reading.ignore(["hash_ids"]);
-    reading.note("prefixes that prompts share (`hash_ids`) are left out: each prompt pays for all its tokens");
-    reading.contents.push(Content::Prompts(Prompts::of(rows)));
-    Ok(reading)
-}
+        Ok(reading)
+    },
+};

@@ -11,7 +11,7 @@ const FIELDS: &[Field] = &[
         .needed(),
     Field::new(&["Instances", "Calls"], "the number of batches: their greatest common divisor")
         .needed(),
-    Field::new(&["Name", "Range"], "").needed(),
+    Field::new(&["Name"], "").needed(),
 ];
 
 pub const FORMAT: Format = Format {

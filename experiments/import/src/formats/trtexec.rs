@@ -30,6 +30,8 @@ struct Record {
     compute_ms: Option<f64>,
     #[serde(rename = "latencyMs")]
     latency_ms: f64,
+    #[serde(flatten)]
+    others: std::collections::BTreeMap<String, serde::de::IgnoredAny>,
 }
 
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
@@ -40,7 +42,11 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let computes = records.iter().all(|r| r.compute_ms.is_some());
     let (name, other) = if computes { ("computeMs", 0) } else { ("latencyMs", 1) };
     reading.take(name, FIELDS[other].becomes);
-    reading.ignore(["times of copies and of the host"]);
+    let unused = records.iter().flat_map(|r| r.others.keys().cloned());
+    reading.ignore(unused.collect::<std::collections::BTreeSet<_>>());
+    if computes {
+        reading.ignore(["latencyMs"]);
+    }
     if !computes {
         reading.note("`latencyMs` has the copies to and from the GPU in it");
     }

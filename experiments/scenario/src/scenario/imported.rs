@@ -72,8 +72,10 @@ impl Files {
             None => None,
             Some(format) => {
                 let read = orrery_import::read_as(&file, format, &Options::default());
-                let content = read.and_then(|r| r.content(Some(kind)).cloned());
-                Some(Arc::new(content.map_err(|e| at(key, e))?))
+                let read = read.map_err(|e| at(key, e))?;
+                let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
+                self.say(name, read.assumed);
+                Some(Arc::new(content))
             }
         };
         all.insert(id, content.clone());

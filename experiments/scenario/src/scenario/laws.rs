@@ -36,6 +36,8 @@ pub(super) struct Files {
     samples: ReadSamples,
     /// What was read of other tools' files.
     pub imports: Imports,
+    /// What was odd about a file or assumed of it, by its name.
+    said: Said,
     /// Gaps that are kept, where a search asks for the same ones at many rates.
     pub gaps: Gaps,
 }
@@ -44,6 +46,9 @@ pub(super) struct Files {
 /// that is read as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Imports(pub Arc<Mutex<BTreeMap<String, Option<Arc<Content>>>>>);
+
+/// What a reader of the results should know of each file that was read.
+type Said = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
 /// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
 /// same ones.
@@ -100,8 +105,21 @@ impl Files {
             dealt: LastDealt::default(),
             samples: ReadSamples::default(),
             imports: Imports::default(),
+            said: Said::default(),
             gaps: Gaps::default(),
         }
+    }
+
+    /// Keeps what a reader of the results should know of a file.
+    pub(super) fn say(&self, name: &str, lines: Vec<String>) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert(name.to_string(), lines);
+    }
+
+    /// What was said of a file, a line each.
+    pub(super) fn said(&self, name: &str) -> Vec<String> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.get(name).into_iter().flatten().map(|line| format!("{name}: {line}")).collect()
     }
 
     /// Whether a name is that of a folder.

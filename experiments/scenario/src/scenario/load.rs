@@ -135,7 +135,22 @@ impl OpenLoad {
     }
 
     /// What a reader of the results should know of the load.
-    pub(super) fn note(&self, file: &ScenarioFile) -> Option<String> {
+    pub(super) fn notes(&self, file: &ScenarioFile) -> Vec<String> {
+        let arrivals = file.arrivals.as_ref();
+        let name = match &self.process {
+            Process::Workload(w) => Some(&w.file),
+            Process::Llm(llm) => Some(&llm.file),
+            _ => arrivals.and_then(|a| a.trace.as_ref()).map(|t| &t.file),
+        };
+        let note = self.note(file);
+        note.into_iter().chain(name.map_or(Vec::new(), |name| self.files.said(name))).collect()
+    }
+
+    fn note(&self, file: &ScenarioFile) -> Option<String> {
+        if let Process::Llm(llm) = &self.process {
+            // Read for what is said of it.
+            self.files.prompts("arrivals.llm.file", &llm.file).ok()?;
+        }
         if let Process::Workload(w) = &self.process {
             let foreign = self.files.workload("arrivals.workload.file", &w.file).ok()??;
             return imported::note(w, &foreign.names, &self.names);
@@ -380,6 +395,7 @@ fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, 
         Ok(reader.minutes())
     })?;
     let all = Invocations::read(input()?, range).map_err(&unread)?;
+    files.say(&t.file, all.met.notes());
     let selected = selection("arrivals.trace.functions", &t.functions)?;
     let invocations = all.select(&selected).map_err(wrong)?;
     let spacing = match t.inside {
@@ -431,10 +447,13 @@ fn deal(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Blocks, SpecErr
         }
         let days = Days::in_folder(&files.folder.join(&t.file)).map_err(wrong)?;
         let range = minutes(t, || Ok(days.minutes()))?.unwrap_or(days.minutes());
-        days.blocks(range, apps).map_err(wrong)
+        let blocks = days.blocks(range, apps).map_err(wrong)?;
+        files.say(&t.file, blocks.met.notes());
+        Ok(blocks)
     } else {
         let input = files.open("arrivals.trace.file", &t.file)?;
         let all = Invocations::read(input, None).map_err(files.unread("trace", &t.file))?;
+        files.say(&t.file, all.met.notes());
         let all = all.select(&selected).map_err(wrong)?;
         let first_label = all.first_label;
         let last_label = first_label + all.functions[0].counts.len() as u32 - 1;

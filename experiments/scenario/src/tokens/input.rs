@@ -1,14 +1,44 @@
 //! What a key names: something shipped, or a file beside the one that it stands in.
 
 use crate::error::SpecError;
-use orrery_traces::Input;
+use orrery_import::{Content, File, Kind, Options, read_as, recognise};
+use orrery_sim::tokens::request::TokenRequest;
+use orrery_traces::azure_llm::LlmRecord;
 use orrery_traces::shipped::{shipped, shipped_names};
+use orrery_traces::{Input, TraceError, token_list};
 use std::path::Path;
 
 /// Opens it.
-pub(super) fn input(name: &str, folder: &Path) -> Result<Input, SpecError> {
+pub(super) fn input(name: &str, folder: &Path) -> Result<Input, TraceError> {
     if shipped_names().any(|s| s == name) {
-        return Ok(shipped(name)?);
+        return shipped(name);
     }
-    Ok(Input::open(folder.join(name))?)
+    Input::open(folder.join(name))
+}
+
+/// The requests of a list of ours, or of the prompts that another tool wrote.
+pub(super) fn requests(name: &str, folder: &Path) -> Result<Vec<TokenRequest>, SpecError> {
+    let open = || input(name, folder);
+    let file = File::new(name, &open);
+    let Some(format) = recognise(&file)? else { return Ok(token_list::read(open()?)?) };
+    if !format.becomes.contains(&Kind::Prompts) {
+        let found = format!("`{name}`, of the format {}", format.title);
+        let allowed =
+            "a list with `at_s`, `tokens_in` and `tokens_out`, or the prompts of another tool";
+        let remedy = match format.direct {
+            Some(other) => format!("`{other}` of a scenario reads it"),
+            None => "`orrery import` says what it becomes".to_string(),
+        };
+        return Err(SpecError::value("requests", found, allowed, remedy));
+    }
+    let reading = read_as(&file, format, &Options::default())?;
+    let Content::Prompts(prompts) = reading.content(Some(Kind::Prompts))? else {
+        unreachable!("prompts were asked for")
+    };
+    let record = |&(at, context_tokens, generated_tokens): &_| LlmRecord {
+        at,
+        context_tokens,
+        generated_tokens,
+    };
+    Ok(token_list::of_prompts(prompts.rows.iter().map(record)))
 }

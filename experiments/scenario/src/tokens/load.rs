@@ -1,13 +1,13 @@
 //! The requests of a seed: a list as it is, stretched, or drawn from; and what each of them wants.
 
-use super::input::input;
+use super::input::requests;
 use super::table::{SloShare, Tokens};
 use crate::error::SpecError;
 use crate::range::within;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_sim::tokens::request::{Machine, Slo, TokenRequest};
-use orrery_traces::token_list::{self, REQUESTS_MAX};
+use orrery_traces::token_list::REQUESTS_MAX;
 use std::path::Path;
 
 /// The highest rate, and the longest SLO in milliseconds: a day.
@@ -122,7 +122,7 @@ impl Tokens {
     /// The same one by one; those that are drawn without end.
     pub(super) fn coming(&self, seed: u64, folder: &Path) -> Result<Coming, SpecError> {
         self.check_load()?;
-        let mut list = token_list::read(input(&self.requests, folder)?)?;
+        let mut list = requests(&self.requests, folder)?;
         let process = match self.rate_per_s {
             Some(rate_per_s) => Process::Drawn {
                 at: Time::ZERO,
