@@ -112,6 +112,7 @@ pub fn calibrate(
     fit_rows: Option<usize>,
     batch: Option<u32>,
     arrivals: Option<String>,
+    model: Option<String>,
     seed: Option<u64>,
     jobs: u16,
 ) -> PyResult<(Table, String, Option<String>)> {
@@ -123,7 +124,7 @@ pub fn calibrate(
     let arrivals = arrivals.transpose()?;
     let (rows, text, recommended) = py.detach(|| {
         let scenario = Call::new(&input, false, false)?.scenario;
-        let measured = Measurements::load(&measured, &Options { batch, arrivals, ..Options::default() }).map_err(refused)?;
+        let measured = Measurements::load(&measured, &Options { batch, arrivals, model, ..Options::default() }).map_err(refused)?;
         let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
         let seed = seed.unwrap_or(scenario.seed);
         let asked = Calibrate { policy, requests, seed, fit_rows };

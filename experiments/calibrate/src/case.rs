@@ -11,6 +11,8 @@ use toml::{Table, Value};
 
 /// What a row is of that names no model of several.
 pub const ALL: &str = "all";
+/// Formats whose rows may be of several models at once.
+const OF_MANY: [&str; 2] = ["measured-table", "access-log"];
 /// Fewer recorded arrivals make no halves.
 const HALVES: usize = 40;
 
@@ -25,6 +27,8 @@ pub struct Measurements {
     pub table: Measured,
     /// What was assumed of it, the arrivals first.
     pub notes: Vec<String>,
+    /// Whether a tool wrote it that measures one model at a time.
+    pub is_of_one: bool,
 }
 
 impl Measurements {
@@ -40,8 +44,10 @@ impl Measurements {
             unreachable!("a measured table was asked for")
         };
         let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-        let notes = [reading.assumed, reading.notes].concat();
-        Ok(Measurements { name, path: path.to_path_buf(), table, notes })
+        let mut notes = [reading.assumed, reading.notes].concat();
+        notes.retain(|note| !note.contains("profile"));
+        let is_of_one = reading.format.is_some_and(|f| !OF_MANY.contains(&f.name));
+        Ok(Measurements { name, path: path.to_path_buf(), table, notes, is_of_one })
     }
 }
 
@@ -141,10 +147,15 @@ fn measured(point: &Point, asked: &Asked) -> Option<(&'static str, u64)> {
 ///
 /// # Errors
 /// When there is none.
-pub fn replayable(measured: &Measurements) -> Result<(Measurements, Vec<String>), SpecError> {
+pub fn replayable(
+    scenario: &Scenario,
+    measured: &Measurements,
+) -> Result<(Measurements, Vec<String>), SpecError> {
     let (mut notes, mut kept) = (measured.notes.clone(), Vec::new());
     let rows = measured.table.points.len();
-    for point in &measured.table.points {
+    let mut points = measured.table.points.clone();
+    notes.extend(name_model(scenario, measured, &mut points)?);
+    for point in &points {
         match modelled(point) {
             Ok((point, note)) => {
                 kept.push(point);
@@ -160,6 +171,37 @@ pub fn replayable(measured: &Measurements) -> Result<(Measurements, Vec<String>)
         return Err(SpecError::value("MEASURED", found, allowed, remedy));
     }
     Ok((Measurements { table: Measured { points: kept }, ..measured.clone() }, notes))
+}
+
+/// The model of rows that name none, where the scenario has several and the rows are of one: the file's own name.
+fn name_model(
+    scenario: &Scenario,
+    measured: &Measurements,
+    points: &mut [Point],
+) -> Result<Option<String>, SpecError> {
+    let names = scenario.model_names();
+    let is_named =
+        points.iter().all(|p| p.model.is_some() || matches!(p.load, Offered::Arrivals(_)));
+    if names.len() < 2 || is_named || !measured.is_of_one {
+        return Ok(None);
+    }
+    let stem = measured.path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let Some(stem) = stem.filter(|stem| names.contains(stem)) else {
+        let found = format!("rows of no model in {}", measured.name);
+        let remedy = "say whose they are: `--model NAME`";
+        return Err(SpecError::value(
+            "MEASURED",
+            found,
+            format!("rows of {}", names.join(", ")),
+            remedy,
+        ));
+    };
+    for point in points {
+        point.model.get_or_insert_with(|| stem.clone());
+    }
+    Ok(Some(format!(
+        "rows that name no model are of `{stem}`, as the file's name says; `--model NAME` says another"
+    )))
 }
 
 /// A row with a load that a scenario has, and what was taken for it; why there is none. A limit in flight that is

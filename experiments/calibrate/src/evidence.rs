@@ -46,6 +46,8 @@ pub struct Noise {
     pub limit: f64,
     /// The error against the measurement.
     pub error: f64,
+    /// The same where every quantity counts as much.
+    pub plain: f64,
 }
 
 /// What the errors are evidence for.
@@ -110,12 +112,14 @@ impl Evidence {
             let runs = repeated(cases, &t.fitted.as_ref().ok()?.changes, seed).ok()?;
             let (ours, theirs) = (mean_of(&runs), cases.iter().map(|c| &c.theirs));
             let theirs: Vec<&Values> = theirs.collect();
-            Some([MIDDLE, TAIL].map(|of| error(&theirs, &ours, &self.weights, of)))
+            let plain = error(&theirs, &ours, &alike(cases.len()), of);
+            let [middle, tail] = [MIDDLE, TAIL].map(|of| error(&theirs, &ours, &self.weights, of));
+            Some([middle, tail, plain])
         };
-        let all: Vec<Option<[f64; 2]>> = tried.iter().map(left).collect();
+        let all: Vec<Option<[f64; 3]>> = tried.iter().map(left).collect();
         let left =
             |i: usize, of: &[What]| all[i].map_or(f64::INFINITY, |l| l[usize::from(of != MIDDLE)]);
-        let Noise { spread, error: now, .. } = *self.noise(of);
+        let Noise { spread, error: now, plain, .. } = *self.noise(of);
         // A tail that is better at the cost of the middle explains nothing.
         let middle_max = self.middle.error.max(self.middle.limit);
         let explains = |&i: &usize| {
@@ -123,6 +127,7 @@ impl Evidence {
             left_of < EXPLAINS * now
                 && now - left_of > 3.0 * spread
                 && left(i, MIDDLE) <= middle_max
+                && all[i].is_some_and(|l| l[2] < plain)
         };
         let mut best: Vec<usize> = (0..tried.len()).filter(explains).collect();
         for of in [of, if of == MIDDLE { TAIL } else { MIDDLE }] {
@@ -155,6 +160,11 @@ fn weights(runs: &[Vec<Values>], case: usize) -> [f64; 7] {
         let share = if what == What::Drops as usize { spread } else { spread / mean.max(1e-9) };
         1.0 / (HALF + share)
     })
+}
+
+/// Weights of quantities that count alike.
+fn alike(cases: usize) -> Vec<[f64; 7]> {
+    vec![[1.0; 7]; cases]
 }
 
 /// The mean and the standard deviation.
@@ -191,6 +201,8 @@ fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]
     let (mean, spread) = spread(&all);
     let largest = all.iter().copied().fold(RESOLUTION, f64::max);
     let theirs: Vec<&Values> = cases.iter().map(|case| &case.theirs).collect();
-    let error = error(&theirs, &mean_of(runs), weights, of);
-    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error }
+    let mean_of_all = mean_of(runs);
+    let plain = error(&theirs, &mean_of_all, &alike(cases.len()), of);
+    let error = error(&theirs, &mean_of_all, weights, of);
+    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error, plain }
 }

@@ -92,7 +92,7 @@ pub fn calibrate(
         Some(policy) => policy.clone(),
         None => scenario.policies()?.remove(0),
     };
-    let (measured, notes) = case::replayable(measured)?;
+    let (measured, notes) = case::replayable(scenario, measured)?;
     let cases = case::cases(scenario, &measured, &policy, &asked)?;
     let all: Vec<usize> = (0..cases.len()).collect();
     let ours = fit::run(&cases, &all, &[], asked.seed)?;

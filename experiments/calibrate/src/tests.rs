@@ -39,6 +39,7 @@ fn measured(name: &str, text: &str, path: &Path) -> Measurements {
         path: path.to_path_buf(),
         table,
         notes: [reading.assumed.clone(), reading.notes.clone()].concat(),
+        is_of_one: false,
     }
 }
 

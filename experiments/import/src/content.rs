@@ -273,7 +273,7 @@ pub struct Point {
 }
 
 /// Less than this share of the offered rate is answered: the server or the generator lags.
-const KEEPS_UP: f64 = 0.95;
+const KEEPS_UP: f64 = 0.9;
 /// How long a run is that does not say it: perf_analyzer's window.
 const RUN_S: f64 = 5.0;
 

@@ -61,3 +61,13 @@ impl Display for Spacing {
         }
     }
 }
+
+impl Display for Arriving {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Arriving::Spaced(spacing) => spacing.fmt(f),
+            Arriving::AtOnce => f.write_str("at-once"),
+            Arriving::Clients(n) => write!(f, "clients:{n}"),
+        }
+    }
+}

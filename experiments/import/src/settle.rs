@@ -54,7 +54,7 @@ pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportErro
         lagging.extend(point.lags().then(|| point.load.to_string()));
     }
     if let Some(how) = given {
-        let found = format!("`{how:?}`, but no row whose arrivals are unknown");
+        let found = format!("`{how}`, but no row whose arrivals are unknown");
         let remedy = "leave it out: the file says how its requests arrived";
         return Err(ImportError::value("--arrivals", found, "a file that does not say it", remedy));
     }
@@ -85,7 +85,7 @@ fn note(reading: &mut Reading, rows: Vec<String>, words: &str) {
 /// The load of a row whose arrivals are given.
 fn load(file: &str, point: &Point, how: Arriving) -> Result<Offered, ImportError> {
     let lacks = |what: &str| {
-        let found = format!("`{how:?}` for a row without {what} ({file})");
+        let found = format!("`{how}` for a row without {what} ({file})");
         let remedy = "write the table by hand, with that column (docs/formats.md)";
         ImportError::value("--arrivals", found, format!("a file with {what}"), remedy)
     };

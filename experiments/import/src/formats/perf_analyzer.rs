@@ -138,23 +138,28 @@ fn profile(rows: &[(Point, Option<f64>)], options: &Options, r: &mut Reading) ->
         }
     }
     let name = options.model.clone().unwrap_or("model".to_string());
-    let mut profile = Profile::default();
+    let (mut profile, mut crowded, mut said) = (Profile::default(), Vec::new(), Vec::new());
     for (size, (point, infer)) in least {
         let Some(ms) = infer else { continue };
         if asked(point) > 1.0 {
-            r.note(format!(
-                "no profile of size {size}: at its least load, {}, a batch may hold several requests; measure with \
-                 `--concurrency-range 1`",
-                point.load
-            ));
+            crowded.push(format!("size {size} has {} at least", point.load));
             continue;
         }
-        r.note(format!(
-            "profile: {ms} ms, `Server Compute Infer` at {}; what the server adds to a batch is not in it, and `orrery \
-             calibrate` looks for it",
-            point.load
-        ));
+        said.push(format!("{ms} ms of size {size} at {}", point.load));
         profile.rows.push((name.clone(), size, *ms));
+    }
+    if !crowded.is_empty() {
+        r.note(format!(
+            "no profile of a load whose batches may hold several requests ({}): measure with `--concurrency-range 1`",
+            crowded.join(", ")
+        ));
+    }
+    if !said.is_empty() {
+        r.note(format!(
+            "profile: `Server Compute Infer`, {}; what the server adds to a batch is not in it, and `orrery calibrate` \
+             looks for it",
+            said.join(", ")
+        ));
     }
     Some(profile).filter(|p| !p.rows.is_empty())
 }
