@@ -46,8 +46,6 @@ pub struct Noise {
     pub limit: f64,
     /// The error against the measurement.
     pub error: f64,
-    /// The same where every quantity counts as much.
-    pub plain: f64,
 }
 
 /// What the errors are evidence for.
@@ -72,8 +70,8 @@ pub struct Evidence {
     pub tail: Noise,
     /// What is found.
     pub found: Found,
-    /// How much each quantity of each case counts.
-    weights: Vec<[f64; 7]>,
+    /// The runs of the scenario as it is, by run and by case.
+    runs: Vec<Vec<Values>>,
 }
 
 impl Evidence {
@@ -83,9 +81,9 @@ impl Evidence {
     /// When a run has no answer.
     pub fn of(cases: &[Case], seed: u64) -> Result<Evidence, SpecError> {
         let runs = repeated(cases, &Vec::new(), seed)?;
-        let weights: Vec<[f64; 7]> = (0..cases.len()).map(|i| weights(&runs, i)).collect();
-        let noise = |of| noise(cases, &runs, &weights, of);
-        Ok(Evidence { middle: noise(MIDDLE), tail: noise(TAIL), found: Found::Nothing, weights })
+        let noise = |of| noise(cases, &runs, &weights(&[&runs]), of);
+        let (middle, tail) = (noise(MIDDLE), noise(TAIL));
+        Ok(Evidence { middle, tail, found: Found::Nothing, runs })
     }
 
     /// The seeds that values are fitted with: one tells all where runs do not differ.
@@ -107,33 +105,34 @@ impl Evidence {
     }
 
     /// The assumption that leaves the least of what is judged, and more than noise less than there is as it is.
-    pub fn choose(&mut self, cases: &[Case], tried: &[Tried], seed: u64, of: &[What]) {
-        let left = |t: &Tried| {
-            let runs = repeated(cases, &t.fitted.as_ref().ok()?.changes, seed).ok()?;
-            let (ours, theirs) = (mean_of(&runs), cases.iter().map(|c| &c.theirs));
-            let theirs: Vec<&Values> = theirs.collect();
-            let plain = error(&theirs, &ours, &alike(cases.len()), of);
-            let [middle, tail] = [MIDDLE, TAIL].map(|of| error(&theirs, &ours, &self.weights, of));
-            Some([middle, tail, plain])
+    pub fn choose(&mut self, cases: &[Case], tried: &[Tried], seed: u64, of: &'static [What]) {
+        let runs = |t: &Tried| repeated(cases, &t.fitted.as_ref().ok()?.changes, seed).ok();
+        let runs: Vec<Option<Vec<Vec<Values>>>> = tried.iter().map(runs).collect();
+        // A quantity that differs from run to run with one of them counts less for all.
+        let all: Vec<&Vec<Vec<Values>>> = runs.iter().flatten().chain([&self.runs]).collect();
+        let (weights, alike) = (weights(&all), vec![[1.0; 7]; cases.len()]);
+        let noise = |of| noise(cases, &self.runs, &weights, of);
+        let (judged, other) = if of == MIDDLE { (MIDDLE, TAIL) } else { (TAIL, MIDDLE) };
+        let left = |i: usize, weights: &[[f64; 7]], of| match &runs[i] {
+            Some(runs) => error(cases, &mean_of(runs), weights, of),
+            None => f64::INFINITY,
         };
-        let all: Vec<Option<[f64; 3]>> = tried.iter().map(left).collect();
-        let left =
-            |i: usize, of: &[What]| all[i].map_or(f64::INFINITY, |l| l[usize::from(of != MIDDLE)]);
-        let Noise { spread, error: now, plain, .. } = *self.noise(of);
-        // A tail that is better at the cost of the middle explains nothing.
-        let middle_max = self.middle.error.max(self.middle.limit);
+        let now = |weights: &[[f64; 7]], of| error(cases, &mean_of(&self.runs), weights, of);
+        let (as_it_is, gain) = (now(&weights, judged), 3.0 * noise(judged).spread);
+        // A tail that is better at the cost of the middle explains nothing, nor what is better in the weights alone.
+        let middle_max = now(&weights, MIDDLE).max(noise(MIDDLE).limit);
         let explains = |&i: &usize| {
-            let left_of = left(i, of);
-            left_of < EXPLAINS * now
-                && now - left_of > 3.0 * spread
-                && left(i, MIDDLE) <= middle_max
-                && all[i].is_some_and(|l| l[2] < plain)
+            let left_of = left(i, &weights, judged);
+            left_of < EXPLAINS * as_it_is
+                && as_it_is - left_of > gain
+                && left(i, &weights, MIDDLE) <= middle_max
+                && left(i, &alike, judged) < now(&alike, judged)
         };
         let mut best: Vec<usize> = (0..tried.len()).filter(explains).collect();
-        for of in [of, if of == MIDDLE { TAIL } else { MIDDLE }] {
-            let margin = SAME.max(2.0 * self.noise(of).spread);
-            let least = best.iter().map(|&i| left(i, of)).fold(f64::INFINITY, f64::min);
-            best.retain(|&i| left(i, of) <= least + margin);
+        for of in [judged, other] {
+            let margin = SAME.max(2.0 * noise(of).spread);
+            let least = best.iter().map(|&i| left(i, &weights, of)).fold(f64::INFINITY, f64::min);
+            best.retain(|&i| left(i, &weights, of) <= least + margin);
         }
         self.found = match best[..] {
             [] => Found::Unexplained,
@@ -152,19 +151,19 @@ fn repeated(cases: &[Case], changes: &Changes, seed: u64) -> Result<Vec<Vec<Valu
     (0..RUNS).into_par_iter().map(run).collect()
 }
 
-/// How much each quantity of a case counts.
-fn weights(runs: &[Vec<Values>], case: usize) -> [f64; 7] {
-    std::array::from_fn(|what| {
+/// How much each quantity of each case counts, by the largest deviation of several scenarios' runs.
+fn weights(scenarios: &[&Vec<Vec<Values>>]) -> Vec<[f64; 7]> {
+    let share = |runs: &Vec<Vec<Values>>, case: usize, what: usize| {
         let all = runs.iter().filter_map(|run| run[case].all[what]);
         let (mean, spread) = spread(&all.collect::<Vec<_>>());
-        let share = if what == What::Drops as usize { spread } else { spread / mean.max(1e-9) };
-        1.0 / (HALF + share)
-    })
-}
-
-/// Weights of quantities that count alike.
-fn alike(cases: usize) -> Vec<[f64; 7]> {
-    vec![[1.0; 7]; cases]
+        if what == What::Drops as usize { spread } else { spread / mean.max(1e-9) }
+    };
+    let of = |case: usize, what: usize| {
+        let all = scenarios.iter().map(|runs| share(runs, case, what));
+        1.0 / (HALF + all.fold(0.0, f64::max))
+    };
+    let cases = scenarios.first().and_then(|runs| runs.first()).map_or(0, Vec::len);
+    (0..cases).map(|case| std::array::from_fn(|what| of(case, what))).collect()
 }
 
 /// The mean and the standard deviation.
@@ -175,12 +174,21 @@ fn spread(all: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n - 1.0)))
 }
 
-/// The weighted mean error.
-fn error(theirs: &[&Values], ours: &[Values], weights: &[[f64; 7]], of: &[What]) -> f64 {
+/// The weighted mean error against what was measured.
+fn error(cases: &[Case], ours: &[Values], weights: &[[f64; 7]], of: &[What]) -> f64 {
+    between(cases.iter().map(|case| case.theirs), ours, weights, of)
+}
+
+fn between(
+    theirs: impl Iterator<Item = Values>,
+    ours: &[Values],
+    weights: &[[f64; 7]],
+    of: &[What],
+) -> f64 {
     let (mut sum, mut all) = (0.0, 0.0);
-    for ((theirs, ours), weights) in theirs.iter().zip(ours).zip(weights) {
+    for ((theirs, ours), weights) in theirs.zip(ours).zip(weights) {
         for &what in of {
-            let Some(error) = ours.error(theirs, what) else { continue };
+            let Some(error) = ours.error(&theirs, what) else { continue };
             sum += weights[what as usize] * error.abs();
             all += weights[what as usize];
         }
@@ -188,21 +196,16 @@ fn error(theirs: &[&Values], ours: &[Values], weights: &[[f64; 7]], of: &[What])
     if all > 0.0 { sum / all } else { 0.0 }
 }
 
+/// The noise of a scenario's runs: each as if it had been measured, against the mean of the others.
 fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]) -> Noise {
     let without = |i: usize| {
-        let known = |(case, run): (&Case, &Values)| run.known_in(&case.theirs);
-        let theirs: Vec<Values> = cases.iter().zip(&runs[i]).map(known).collect();
-        let theirs: Vec<&Values> = theirs.iter().collect();
-        let others: Vec<Vec<Values>> =
-            (0..runs.len()).filter(|j| *j != i).map(|j| runs[j].clone()).collect();
-        error(&theirs, &mean_of(&others), weights, of)
+        let others = (0..runs.len()).filter(|j| *j != i).map(|j| runs[j].clone());
+        let theirs = cases.iter().zip(&runs[i]).map(|(case, run)| run.known_in(&case.theirs));
+        between(theirs, &mean_of(&others.collect::<Vec<_>>()), weights, of)
     };
     let all: Vec<f64> = (0..runs.len()).map(without).collect();
     let (mean, spread) = spread(&all);
     let largest = all.iter().copied().fold(RESOLUTION, f64::max);
-    let theirs: Vec<&Values> = cases.iter().map(|case| &case.theirs).collect();
-    let mean_of_all = mean_of(runs);
-    let plain = error(&theirs, &mean_of_all, &alike(cases.len()), of);
-    let error = error(&theirs, &mean_of_all, weights, of);
-    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error, plain }
+    let error = error(cases, &mean_of(runs), weights, of);
+    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error }
 }

@@ -1,5 +1,7 @@
 //! Each format's sample becomes what it should, and no mutation of one makes a reader panic.
 
+mod load;
+
 use super::*;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;

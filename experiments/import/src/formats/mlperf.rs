@@ -31,6 +31,7 @@ const OF_SUMMARY: &[Field] = &[
         &["samples_per_query"],
         "Offline: how many came at once; MultiStream: the size of a request",
     ),
+    Field::new(&["min_query_count"], "the number of requests, at the least"),
 ];
 
 const OF_DETAIL: &[Field] = &[
@@ -45,6 +46,10 @@ const OF_DETAIL: &[Field] = &[
     Field::new(
         &["generated_samples_per_query", "effective_samples_per_query"],
         "Offline: how many came at once; MultiStream: the size of a request",
+    ),
+    Field::new(
+        &["generated_query_count", "effective_min_query_count"],
+        "the number of requests, at the least",
     ),
 ];
 
@@ -132,7 +137,7 @@ fn of(
         let mut all = entries.iter().rev();
         all.find(|e| field.names.contains(&e.key.as_str()))
     };
-    let mut numbers = [None; 8];
+    let mut numbers = [None; 9];
     for (slot, field) in numbers.iter_mut().zip(&fields[1..]) {
         let Some(entry) = find(field) else { continue };
         let number = entry.value.parse::<f64>().ok().filter(|x| *x > 0.0 && *x <= NS_MAX);
@@ -141,7 +146,7 @@ fn of(
         reading.take(&entry.key, field.becomes);
         taken.push(&entry.key);
     }
-    let [scheduled, completed, mean, p50, p90, p95, p99, samples] = numbers;
+    let [scheduled, completed, mean, p50, p90, p95, p99, samples, queries] = numbers;
     let scenario = find(&fields[0]).ok_or_else(|| TraceError::MissingColumn {
         file: file.name().into(),
         line: 1,
@@ -177,6 +182,8 @@ fn of(
     let point = Point {
         model: options.model.clone(),
         size,
+        // Few are no requirement but LoadGen's default.
+        requests: queries.filter(|n| *n > 1.0).map(|n| n as u64),
         rate_per_s: completed.map(|samples| samples / f64::from(size)),
         mean_ms: ms(mean),
         p50_ms: ms(p50),
