@@ -93,6 +93,11 @@ impl Evidence {
         [seed].into_iter().chain((0..more).map(|i| seed.wrapping_add(FIRST + i))).collect()
     }
 
+    /// How much each quantity of each case counts.
+    pub fn weights(&self) -> Vec<[f64; 7]> {
+        weights(&[&self.runs])
+    }
+
     fn noise(&self, of: &[What]) -> &Noise {
         if of == MIDDLE { &self.middle } else { &self.tail }
     }

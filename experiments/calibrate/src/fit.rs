@@ -63,22 +63,29 @@ pub fn run(
     which.iter().map(|&i| cases[i].run(changes, seed)).collect()
 }
 
-/// How far ours is from theirs in what an assumption is fitted to.
-fn distance(to: Objective, theirs: &Values, ours: &Values) -> f64 {
+/// How far ours is from theirs in what an assumption is fitted to. Where runs differ by their seed, what differs much
+/// counts less, and a tail is fitted together with the rest.
+fn distance(to: Objective, theirs: &Values, ours: &Values, weights: Option<&[f64; 7]>) -> f64 {
     let ratio = |what: What| Some(ours.of(what)? / theirs.of(what)?);
     let usual = || [What::P50, What::Mean, What::P99, What::Rate].iter().find_map(|w| ratio(*w));
     let middle = usual().unwrap_or(1.0);
-    let mut sum = 0.0;
-    for &what in to.what() {
+    let (mut sum, mut weight, mut n) = (0.0, 0.0, 0.0);
+    let of = match (to, weights) {
+        (Objective::Tail, Some(_)) => &[What::Mean, What::P50, What::P90, What::P99],
+        _ => to.what(),
+    };
+    for &what in of {
         let ratio = match (ratio(what), to, what) {
-            (Some(r), Objective::Tail, _) => r / middle,
+            (Some(r), Objective::Tail, _) if weights.is_none() => r / middle,
             (Some(r), ..) => r,
             (None, _, What::P50) => middle,
             (None, ..) => continue,
         };
-        sum += libm::fabs(libm::log(ratio.max(1e-9)));
+        let own = weights.map_or(1.0, |weights| weights[what as usize]);
+        sum += own * libm::fabs(libm::log(ratio.max(1e-9)));
+        (weight, n) = (weight + own, n + 1.0);
     }
-    sum
+    if weight > 0.0 { sum * n / weight } else { 0.0 }
 }
 
 /// The search of one assumption.
@@ -87,6 +94,8 @@ struct Search<'a> {
     world: World<'a>,
     cases: &'a [Case],
     seeds: &'a [u64],
+    /// How much each quantity of each case counts, where runs differ by their seed.
+    weights: Option<&'a [[f64; 7]]>,
     /// The distances that are known, by case and value: the same values are tried for other rows again.
     known: RefCell<BTreeMap<(usize, u64), f64>>,
 }
@@ -109,7 +118,8 @@ impl Search<'_> {
     fn with(&self, case: usize, changes: &[(String, toml::Value)]) -> Result<f64, SpecError> {
         let runs = self.seeds.iter().map(|&seed| run(self.cases, &[case], changes, seed));
         let ours = mean_of(&runs.collect::<Result<Vec<_>, _>>()?);
-        Ok(distance(self.a.to, &self.cases[case].theirs, &ours[0]))
+        let weights = self.weights.map(|weights| &weights[case]);
+        Ok(distance(self.a.to, &self.cases[case].theirs, &ours[0], weights))
     }
 
     /// The best value on some cases and its distance; `None` where no value changes anything.
@@ -226,6 +236,7 @@ pub fn tried(
     policy: &PolicySpec,
     cases: &[Case],
     seeds: &[u64],
+    weights: &[[f64; 7]],
 ) -> Result<Tried, SpecError> {
     let which: Vec<usize> = (0..cases.len()).filter(|&i| cases[i].is_fitted).collect();
     let fitted: Vec<&Case> = which.iter().map(|&i| &cases[i]).collect();
@@ -235,7 +246,9 @@ pub fn tried(
         Ok(range) => range,
         Err(why) => return Ok(answer(Err(why))),
     };
-    let search = Search { a, world, cases, seeds, known: RefCell::default() };
+    let is_steady = seeds.len() == 1;
+    let weights = Some(weights).filter(|_| !is_steady);
+    let search = Search { a, world, cases, seeds, weights, known: RefCell::default() };
     let Some(best) = search.best(&which, &range)? else {
         let none = "no value changes what it is fitted to, on these rows".to_string();
         return Ok(answer(Err(none)));
@@ -245,7 +258,6 @@ pub fn tried(
         return Ok(answer(Err("no value fits better than the scenario as it is".to_string())));
     }
     // It is a rough thing: one seed tells enough, about its own best.
-    let is_steady = seeds.len() == 1;
     let known = if is_steady { search.known } else { RefCell::default() };
     let one = Search { seeds: &seeds[..1], known, ..search };
     let own = if is_steady { Some(best) } else { one.best(&which, &range)? };

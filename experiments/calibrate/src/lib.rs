@@ -99,10 +99,11 @@ pub fn calibrate(
     let mut evidence = Evidence::of(&cases, asked.seed)?;
     let mut tried = Vec::new();
     if let Some(judged) = evidence.judged() {
-        let (assumptions, seeds) = (assumption::all(), evidence.seeds(asked.seed));
+        let (assumptions, weights) = (assumption::all(), evidence.weights());
+        let seeds = evidence.seeds(asked.seed);
         let progress = Progress::new(assumptions.len() as u64, "assumptions");
         let of = |a: &assumption::Assumption| {
-            let tried = fit::tried(a, scenario, &policy, &cases, &seeds);
+            let tried = fit::tried(a, scenario, &policy, &cases, &seeds, &weights);
             progress.step();
             tried
         };
