@@ -113,7 +113,7 @@ pub struct TokenCost {
 /// Where prompts come from.
 #[derive(Debug)]
 enum Prompts {
-    File(LlmReader),
+    File(Box<LlmReader>),
     List(std::vec::IntoIter<LlmRecord>),
 }
 
@@ -141,7 +141,7 @@ impl LlmSource {
         model: ModelId,
         slo: Span,
     ) -> Result<LlmSource, TraceError> {
-        LlmSource::from(Prompts::File(LlmReader::open(input)?), cost, app, model, slo)
+        LlmSource::from(Prompts::File(Box::new(LlmReader::open(input)?)), cost, app, model, slo)
     }
 
     /// The same of prompts in order of time.

@@ -114,7 +114,8 @@ pub enum TraceError {
     /// The file is of no known format.
     #[error(
         "{file}: line {line}: unknown format: found {found}; allowed: the headers of Azure 2019 \
-         (invocations or durations), Azure 2021, Azure LLM, or a workload; check the file"
+         (invocations or durations), Azure 2021, Azure LLM, a workload, a list of queries or of requests with \
+         tokens; check the file"
     )]
     Format {
         /// The file.

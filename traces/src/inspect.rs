@@ -8,11 +8,12 @@ use crate::azure2019_durations::DurationsReader;
 use crate::azure2021::Trace2021;
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::query_list::{Asked, QueryList};
 use crate::quirks::Met;
 use crate::stats::{BinStats, RateStats};
 use crate::table::Table;
 use crate::workload_file::{CsvSource, Slice};
-use orrery_sim::request::Source;
+use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,6 +32,12 @@ pub enum Format {
     AzureLlm,
     /// A workload written by [`crate::workload_file::record`].
     Workload,
+    /// A list of queries.
+    Queries,
+    /// A list of requests that are answered token by token.
+    Tokens,
+    /// One of another tool that is read elsewhere: who writes it, and what of a scenario reads it.
+    Other(&'static str, Option<&'static str>),
 }
 
 impl Format {
@@ -42,6 +49,9 @@ impl Format {
             Format::Azure2021 => "Azure Functions 2021",
             Format::AzureLlm => "Azure LLM inference",
             Format::Workload => "orrery workload",
+            Format::Queries => "a list of queries",
+            Format::Tokens => "a list of requests with tokens",
+            Format::Other(name, _) => name,
         }
     }
 
@@ -51,6 +61,9 @@ impl Format {
             Format::Azure2019Invocations => Some("trace"),
             Format::AzureLlm => Some("llm"),
             Format::Workload | Format::Azure2021 => Some("workload"),
+            Format::Queries => Some("queries"),
+            Format::Tokens => Some("[tokens] requests"),
+            Format::Other(_, direct) => direct,
             Format::Azure2019Durations => None,
         }
     }
@@ -68,6 +81,10 @@ impl Format {
             Ok(Format::AzureLlm)
         } else if has(&["arrival_ns", "alone_ns"]) {
             Ok(Format::Workload)
+        } else if has(&["at_s", "tokens_in", "tokens_out"]) {
+            Ok(Format::Tokens)
+        } else if has(&["size"]) && table.header().iter().any(|c| c.starts_with("arrival_")) {
+            Ok(Format::Queries)
         } else {
             Err(table.unknown_format())
         }
@@ -223,6 +240,10 @@ pub fn inspect_with(
         Format::Azure2019Durations => durations(table)?,
         Format::Azure2021 => azure2021(table)?,
         Format::AzureLlm => llm(table)?,
+        Format::Tokens => tokens(open()?)?,
+        Format::Queries => queries(open()?)?,
+        // `Format::of` has none of these.
+        Format::Other(..) => Facts::default(),
         Format::Workload => workload(table)?,
     };
     Ok(Inspection { file, format, facts: facts.0 })
@@ -344,26 +365,111 @@ fn azure2021(table: Table) -> Result<Facts, TraceError> {
 
 fn llm(table: Table) -> Result<Facts, TraceError> {
     let mut reader = LlmReader::from_table(table)?;
-    let (mut stats, mut rows) = (RateStats::new(), 0u64);
-    let (mut context, mut generated) = ((0u64, 0u32), (0u64, 0u32));
-    while let Some(record) = reader.next_record()? {
-        stats.push(record.at);
+    let mut sums = Prompts::default();
+    while let Some(p) = reader.next_record()? {
+        sums.add(p.at, p.context_tokens, p.generated_tokens);
+    }
+    let mut facts = sums.facts();
+    facts.met(&reader.met());
+    Ok(facts)
+}
+
+fn tokens(input: Input) -> Result<Facts, TraceError> {
+    let mut list = crate::token_list::read(input)?;
+    list.sort_by_key(|r| r.at);
+    let mut sums = Prompts::default();
+    list.iter().for_each(|r| sums.add(r.at, r.tokens_in, r.tokens_out));
+    Ok(sums.facts())
+}
+
+fn queries(input: Input) -> Result<Facts, TraceError> {
+    let alone = Span::from_us(1);
+    let asked = Asked { app: AppId(0), model: ModelId(0), slo: Span::MAX, alone };
+    let mut list = QueryList::open(input, asked)?;
+    let (mut stats, mut rows, mut items) = (RateStats::new(), 0u64, 0u64);
+    while let Some(query) = list.pop() {
+        stats.push(query.at);
         rows += 1;
-        for (sums, n) in
-            [(&mut context, record.context_tokens), (&mut generated, record.generated_tokens)]
-        {
+        items += u64::from(query.size);
+    }
+    list.take_error().map_or(Ok(()), Err)?;
+    let mut facts = Facts::default();
+    facts.add("queries", rows);
+    facts.add("size, mean", items as f64 / rows as f64);
+    facts.add("service times", if list.has_service_times() { "yes" } else { "no" }.to_string());
+    facts.rates(&stats);
+    facts.met(&list.met());
+    Ok(facts)
+}
+
+/// Prompts as they are added up.
+#[derive(Default)]
+struct Prompts {
+    stats: RateStats,
+    rows: u64,
+    context: (u64, u32),
+    generated: (u64, u32),
+}
+
+impl Prompts {
+    fn add(&mut self, at: Time, context: u32, generated: u32) {
+        self.stats.push(at);
+        self.rows += 1;
+        for (sums, n) in [(&mut self.context, context), (&mut self.generated, generated)] {
             *sums = (sums.0 + u64::from(n), sums.1.max(n));
         }
     }
-    let mut facts = Facts::default();
-    facts.add("prompts", rows);
-    facts.add("tokens in, mean", context.0 as f64 / rows as f64);
-    facts.add("tokens in, most", u64::from(context.1));
-    facts.add("tokens out, mean", generated.0 as f64 / rows as f64);
-    facts.add("tokens out, most", u64::from(generated.1));
-    facts.rates(&stats);
-    facts.met(&reader.met());
-    Ok(facts)
+
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("prompts", self.rows);
+        facts.add("tokens in, mean", self.context.0 as f64 / self.rows as f64);
+        facts.add("tokens in, most", u64::from(self.context.1));
+        facts.add("tokens out, mean", self.generated.0 as f64 / self.rows as f64);
+        facts.add("tokens out, most", u64::from(self.generated.1));
+        facts.rates(&self.stats);
+        facts
+    }
+}
+
+impl Inspection {
+    /// Of prompts in order of arrival that were read elsewhere: when, tokens in, tokens out.
+    pub fn of_prompts(file: &str, format: Format, rows: &[(Time, u32, u32)]) -> Inspection {
+        let mut sums = Prompts::default();
+        rows.iter().for_each(|&(at, context, generated)| sums.add(at, context, generated));
+        Inspection { file: file.to_string(), format, facts: sums.facts().0 }
+    }
+
+    /// Of requests in order of arrival that were read elsewhere: when, and how long each took.
+    pub fn of_requests(
+        file: &str,
+        format: Format,
+        names: usize,
+        rows: impl Iterator<Item = (Time, Option<Span>)>,
+    ) -> Inspection {
+        let (mut stats, mut n, mut took_ms, mut timed) = (RateStats::new(), 0u64, 0.0, 0u64);
+        for (at, took) in rows {
+            stats.push(at);
+            n += 1;
+            timed += u64::from(took.is_some());
+            took_ms += took.map_or(0.0, Span::as_ms_f64);
+        }
+        let mut facts = Facts::default();
+        facts.add("requests", n);
+        facts.add("names", names);
+        if timed > 0 {
+            facts.add("requests with a duration", timed);
+            facts.add("duration ms, mean", took_ms / timed as f64);
+        }
+        facts.rates(&stats);
+        Inspection { file: file.to_string(), format, facts: facts.0 }
+    }
+
+    /// The same with more that is known of it.
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Inspection {
+        self.facts.push((name, value.into()));
+        self
+    }
 }
 
 fn workload(table: Table) -> Result<Facts, TraceError> {
@@ -392,6 +498,7 @@ fn workload(table: Table) -> Result<Facts, TraceError> {
         facts.add("offered load (rate x mean alone)", alone_ns as f64 / 1e9 / span_s);
     }
     facts.rates(&stats);
+    facts.met(&source.met());
     Ok(facts)
 }
 

@@ -7,6 +7,7 @@
 
 use crate::error::TraceError;
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::samples::Unit;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -68,6 +69,16 @@ impl QueryList {
     /// Whether the list says how long each query took.
     pub fn has_service_times(&self) -> bool {
         self.service.is_some()
+    }
+
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
+    }
+
+    /// The error that ended the list, where one did.
+    pub fn take_error(&mut self) -> Option<TraceError> {
+        self.failure.take()
     }
 
     fn read(&mut self) -> Result<Option<Arrival>, TraceError> {

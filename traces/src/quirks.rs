@@ -3,7 +3,6 @@
 //!
 //! Damage that is not in this table is an error.
 
-use crate::error::shorten;
 use std::collections::BTreeMap;
 
 /// A row of the table.
@@ -79,7 +78,7 @@ impl Met {
     pub fn notes(&self) -> Vec<String> {
         let note = |(quirk, (n, first)): (&Quirk, &(u64, String))| {
             let row = QUIRKS.iter().find(|row| row.quirk == *quirk)?;
-            Some(format!("{}: {n}, first {}; {}", row.what, shorten(first), row.done))
+            Some(format!("{}: {n}, first {}; {}", row.what, first, row.done))
         };
         self.0.iter().filter_map(note).collect()
     }

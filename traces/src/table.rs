@@ -38,6 +38,8 @@ pub struct Table {
     separator: char,
     /// Whether a blank line came before this one.
     is_after_blank: bool,
+    /// Whether a row had a number or a date.
+    has_numbers: bool,
     /// Whether a second table has begun.
     is_over: bool,
     /// Whether a comma in a number is a decimal one, once a number has said it.
@@ -75,6 +77,7 @@ impl Table {
             fields: Vec::new(),
             separator: ',',
             is_after_blank: false,
+            has_numbers: false,
             is_over: false,
             is_decimal: Cell::new(None),
             ends_in_comma: None,
@@ -93,7 +96,7 @@ impl Table {
         }
         let is_found = before.first().is_some_and(|first| first.0 == table.line);
         for (line, text) in before.iter().skip(1).filter(|_| is_found) {
-            table.meet(Quirk::Preamble, || format!("`{text}` on line {line}"));
+            table.meet(Quirk::Preamble, || format!("`{}` on line {line}", shorten(text)));
         }
         if before.is_empty() {
             return Err(table.ended("a header", "check that the file is whole"));
@@ -104,7 +107,7 @@ impl Table {
         table.header = (0..table.fields.len()).map(|i| table.text(i).trim().to_string()).collect();
         table.check_header()?;
         if table.separator != ',' {
-            table.meet(Quirk::Separator, || format!("`{}`", table.separator.escape_default()));
+            table.meet(Quirk::Separator, || format!("on line {}", table.header_line));
         }
         Ok(table)
     }
@@ -184,7 +187,9 @@ impl Table {
             if self.is_second_table() {
                 self.is_over = true;
                 let line = self.line;
-                self.meet(Quirk::SecondTable, || format!("`{}` on line {line}", self.shown));
+                self.meet(Quirk::SecondTable, || {
+                    format!("`{}` on line {line}", shorten(&self.shown))
+                });
                 return Ok(false);
             }
             let is_header = |(i, name): (usize, &String)| self.text(i).trim() == name;
@@ -217,15 +222,18 @@ impl Table {
         Err(self.bad_row(found, allowed, remedy))
     }
 
-    /// Whether another table begins on this line: it comes after a blank one, no field begins as a number or a date
-    /// does, and the columns are others or some have the same names.
-    fn is_second_table(&self) -> bool {
-        let texts = || (0..self.fields.len()).map(|i| self.text(i).trim());
-        let begins = |text: &str| text.trim_start_matches(['-', '+', '.', '[']).chars().next();
-        self.is_after_blank
-            && texts().all(|text| !begins(text).is_some_and(|c| c.is_ascii_digit()))
-            && (self.fields.len() != self.header.len()
-                || texts().zip(&self.header).any(|(text, name)| text == name))
+    /// Whether another table begins on this line: it comes after a blank one, and no field begins as a number or a
+    /// date does, as some above did.
+    fn is_second_table(&mut self) -> bool {
+        let begins = |text: &str| text.trim_start_matches([' ', '-', '+', '.', '[']).chars().next();
+        let is_number = |i| begins(self.text(i)).is_some_and(|c: char| c.is_ascii_digit());
+        if self.has_numbers && !self.is_after_blank {
+            return false;
+        }
+        let has_numbers = (0..self.fields.len()).any(is_number);
+        let is_other = self.has_numbers || self.fields.len() != self.header.len();
+        self.has_numbers |= has_numbers;
+        self.is_after_blank && !has_numbers && is_other
     }
 
     /// A field of the current line, as it stands.

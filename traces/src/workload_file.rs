@@ -5,6 +5,7 @@
 
 use crate::error::{TraceError, parameter};
 use crate::open::Input;
+use crate::quirks::Met;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::time::{Span, Time};
@@ -206,6 +207,11 @@ impl CsvSource {
         };
         self.next = self.next.map(|a| Arrival { at: a.at.minus(self.shift), ..a });
         self
+    }
+
+    /// What was odd about the file so far.
+    pub fn met(&self) -> Met {
+        self.table.met()
     }
 
     /// The error that ended the source, if one did.

@@ -99,6 +99,14 @@ pub trait OwnFile: Sized + Sync {
     /// When a value is wrong, with its line.
     fn runs(&self, seed: u64, policies: &[Spec<Self::World>]) -> Result<MadeOf<Self>, SpecError>;
 
+    /// What a reader of the results should know of its files.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    fn notes(&self) -> Result<Vec<String>, SpecError> {
+        Ok(Vec::new())
+    }
+
     /// The table.
     fn world(&self) -> &Self::World;
 

@@ -87,6 +87,10 @@ impl OwnFile for TokensFile {
         TokensFile::runs(self, seed, policies)
     }
 
+    fn notes(&self) -> Result<Vec<String>, SpecError> {
+        TokensFile::notes(self)
+    }
+
     fn world(&self) -> &Tokens {
         &self.tokens
     }

@@ -188,6 +188,11 @@ impl Sheet<'_> {
         Ok(more)
     }
 
+    /// Sets the unit of a time whose name says none.
+    pub fn set_unit(&mut self, field: usize, unit_ns: f64) {
+        self.columns[field].iter_mut().for_each(|found| found.unit_ns = unit_ns);
+    }
+
     /// Where the field of this number is.
     pub fn at(&self, field: usize) -> Option<usize> {
         self.columns[field].map(|found| found.at)

@@ -53,38 +53,31 @@ pub fn all<T: DeserializeOwned>(file: &File<'_>, what: &str) -> Result<Vec<T>, I
 }
 
 /// JSON with `null` for `NaN` and `Infinity`; each is counted with its line.
-fn finite<'a>(file: &File<'_>, text: &'a str, mut line: usize) -> Cow<'a, str> {
-    with_nulls(text, |word, after| {
-        line += after;
+fn finite<'a>(file: &File<'_>, text: &'a str, first: usize) -> Cow<'a, str> {
+    with_nulls(text, |word, before| {
+        let line = first + before.matches('\n').count();
         file.meet(Quirk::NotANumber, || format!("`{word}` on line {line}"));
     })
 }
 
-/// JSON with `null` for `NaN` and `Infinity`; each is told, with the line ends since the last.
-pub fn with_nulls(text: &str, mut each: impl FnMut(&str, usize)) -> Cow<'_, str> {
-    const WORDS: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
+/// JSON with `null` for `NaN` and `Infinity`; each is told, with the text before it.
+pub fn with_nulls<'a>(text: &'a str, mut each: impl FnMut(&str, &str)) -> Cow<'a, str> {
+    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
     if !WORDS.iter().any(|word| text.contains(word)) {
         return text.into();
     }
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    let (mut quoted, mut lines) = (false, 0);
-    while let Some(c) = rest.chars().next() {
-        let word = WORDS.iter().find(|word| !quoted && rest.starts_with(**word));
-        let escaped = if quoted && c == '\\' { rest.chars().nth(1) } else { None };
-        let taken = match (word, escaped) {
-            (Some(word), _) => word.len(),
-            (None, next) => c.len_utf8() + next.map_or(0, char::len_utf8),
-        };
-        match word {
-            Some(word) => {
-                out.push_str("null");
-                each(word, std::mem::take(&mut lines));
-            }
-            None => out.push_str(&rest[..taken]),
+    let (mut out, mut is_quoted, mut at) = (String::with_capacity(text.len()), false, 0);
+    for part in text.split_inclusive('"') {
+        let mut plain = Cow::from(part);
+        for word in WORDS.iter().filter(|word| !is_quoted && part.contains(**word)) {
+            plain.matches(word).for_each(|_| each(word, &text[..at]));
+            plain = plain.replace(word, "null").into();
         }
-        quoted ^= c == '"';
-        lines += usize::from(c == '\n');
-        rest = &rest[taken..];
+        out.push_str(&plain);
+        at += part.len();
+        let before = part.strip_suffix('"').unwrap_or(part);
+        let escapes = before.len() - before.trim_end_matches('\\').len();
+        is_quoted ^= !is_quoted || escapes % 2 == 0;
     }
     out.into()
 }

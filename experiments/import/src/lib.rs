@@ -38,7 +38,8 @@ pub use join::join;
 pub use load::{ALLOWED as ARRIVALS, Arriving, Spacing};
 
 use head::Head;
-use orrery_traces::quirks::{Met, Quirk};
+use orrery_traces::inspect::{Format::Other, Inspection};
+use orrery_traces::quirks::{Met, QUIRKS, Quirk, Row};
 use orrery_traces::{Input, TraceError};
 use std::cell::RefCell;
 
@@ -114,16 +115,49 @@ pub fn read_as(
     Ok(reading)
 }
 
+/// What is in a file of another tool, in short: its load, or what else it becomes.
+///
+/// # Errors
+/// As [`read`].
+pub fn inspect(file: &File<'_>) -> Result<Inspection, ImportError> {
+    let format = recognise(file)?.ok_or_else(|| unknown(file))?;
+    let reading = read_as(file, format, &Options::default())?;
+    let (name, other) = (file.name(), Other(format.title, format.direct));
+    let content = reading.content(None)?;
+    let all = match content {
+        Content::Prompts(p) => Inspection::of_prompts(name, other, &p.rows),
+        Content::Workload(w) => {
+            let rows = w.requests.iter().map(|r| (r.at, r.alone.or(r.latency)));
+            Inspection::of_requests(name, other, w.names.len(), rows)
+        }
+        Content::Profile(_) | Content::Measured(_) => {
+            let no_load = Inspection { file: name.to_string(), format: other, facts: Vec::new() };
+            let becomes = format!("{}; `orrery import` shows it", content.kind().word());
+            no_load.with("becomes", becomes).with("rows", content.rows())
+        }
+    };
+    Ok(reading.assumed.into_iter().fold(all, |all, line| all.with("assumed", line)))
+}
+
+/// What is allowed, for messages.
+const ALLOWED: &str = "a file of a format that `orrery import --help` lists";
+
+/// The error of a file that is known to be no load and no measurement of one.
+pub fn refusal(file: &File<'_>) -> Option<ImportError> {
+    let (found, remedy) = refused::refused(&Head::of(file).ok()?)?;
+    Some(ImportError::value(file.name(), found, ALLOWED, remedy))
+}
+
 /// The error of a file of no known format: what it is where that is known, else the formats that are nearest.
 pub fn unknown(file: &File<'_>) -> ImportError {
     let head = match Head::of(file) {
         Ok(head) => head,
         Err(error) => return error,
     };
-    let allowed = "a file of a format that `orrery import --help` lists";
-    if let Some((found, remedy)) = refused::refused(&head) {
-        return ImportError::value(file.name(), found, allowed, remedy);
+    if let Some(error) = refusal(file) {
+        return error;
     }
+    let allowed = ALLOWED;
     if let Ok(own) = file.open().and_then(|input| Ok(orrery_traces::inspect::format_of(input)?)) {
         let remedy = match own.arrivals() {
             Some(process) => {
@@ -139,9 +173,12 @@ pub fn unknown(file: &File<'_>) -> ImportError {
     ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 
-/// The table of formats for `docs/formats.md`.
+/// The tables of formats and of quirks for `docs/formats.md`.
 pub fn reference() -> String {
-    format::reference(FORMATS)
+    let row = |r: &Row| format!("| {} | {} | {} |\n", r.what, r.readers, r.done);
+    let quirks: String = QUIRKS.iter().map(row).collect();
+    let head = "| what is odd about a file | read by | what is done |\n|---|---|---|\n";
+    format!("{}\n{head}{quirks}", format::reference(FORMATS))
 }
 
 /// The formats for `--help`: a line each.

@@ -118,11 +118,11 @@ fn unit(
 
 /// The value of a field, by the first of its names that is there, and that name.
 fn value<'a>(keys: &'a Keys, field: &Field) -> Option<(&'static str, &'a Value)> {
-    field.names.iter().find_map(|name| {
-        let (outer, inner) = name.split_once('.').map_or((None, *name), |(o, i)| (Some(o), i));
-        let keys = outer.map_or(Some(keys), |outer| keys.get(outer)?.as_object())?;
-        Some((*name, keys.get(inner)?))
-    })
+    let of = |name: &str| match name.split_once('.') {
+        Some((outer, inner)) => keys.get(outer)?.get(inner),
+        None => keys.get(name),
+    };
+    field.names.iter().find_map(|name| Some((*name, of(name)?)))
 }
 
 /// A value as a number from 0 to `max`, of tokens a whole one; `None` where there is none and none is needed.
@@ -135,23 +135,27 @@ fn checked(
 ) -> Result<Option<f64>, ImportError> {
     let is_whole = field.time_ns.is_none();
     let (key, value) = found.unwrap_or((field.names[0], &Value::Null));
-    match value.as_f64() {
-        Some(x) if (0.0..=max).contains(&x) && (!is_whole || x.fract() == 0.0) => {
-            if is_whole && !value.is_u64() {
-                file.meet(Quirk::Whole, || format!("`{value}` on line {line}"));
-            }
-            Ok(Some(x))
+    let number = value.as_f64().filter(|x| (0.0..=max).contains(x));
+    match number.filter(|x| !is_whole || x.fract() == 0.0) {
+        Some(_) if is_whole && !value.is_u64() => {
+            file.meet(Quirk::Whole, || format!("`{value}` on line {line}"));
         }
-        None if value.is_null() && !field.needed => Ok(None),
-        _ => {
-            let place = format!("{}: line {line}: key `{}`", file.name(), key);
-            let found =
-                if found.is_some() { format!("`{value}`") } else { "no such key".to_string() };
+        None if value.is_null() && !field.needed => {}
+        Some(_) => {}
+        None => {
+            let place = format!("{}: line {line}: key `{key}`", file.name());
+            let found = found.map_or("no such key".to_string(), |_| format!("`{value}`"));
             let what = if is_whole { "a whole number" } else { "a number" };
             let names = field.names.join("` or `");
             let remedy =
                 format!("correct the line, or add `{names}` to each line: {}", field.becomes);
-            Err(ImportError::value(place, found, format!("{what} from 0 to {max:e}"), remedy))
+            return Err(ImportError::value(
+                place,
+                found,
+                format!("{what} from 0 to {max:e}"),
+                remedy,
+            ));
         }
     }
+    Ok(number)
 }

@@ -412,6 +412,159 @@ fn every_reader_says_that_a_file_is_utf_16() {
     }
 }
 
+/// What a table becomes, with what is said of it; or the error.
+fn said(name: &str, text: &str, options: &Options) -> Result<(Vec<Content>, String), String> {
+    let reading = read_bytes(name, text.as_bytes(), options).map_err(|e| e.to_string())?;
+    let all: Vec<String> = reading.assumed.into_iter().chain(reading.notes).collect();
+    Ok((reading.contents, all.join("\n")))
+}
+
+/// The arrivals of what a file becomes, in milliseconds.
+fn at_ms(contents: &[Content]) -> Vec<u64> {
+    let ms = |at: orrery_sim::time::Time| at.ns() / 1_000_000;
+    match &contents[0] {
+        Content::Workload(w) => w.requests.iter().map(|r| ms(r.at)).collect(),
+        Content::Prompts(p) => p.rows.iter().map(|r| ms(r.0)).collect(),
+        _ => panic!("no load"),
+    }
+}
+
+#[test]
+fn a_table_that_is_no_log_of_requests_is_refused_by_name() {
+    for (header, says) in [
+        ("timestamp, name, utilization.gpu [%], memory.used [MiB]", "nvidia-smi"),
+        ("timestamp,name,utilization.gpu", "nvidia-smi"),
+        ("Timestamp,User Count,Type,Name,Requests/s,50%,Total Request Count", "Locust"),
+        ("metric_name,timestamp,metric_value,url", "k6"),
+        ("_timestamp,name,_step", "Weights & Biases"),
+        ("Time (%),Total Time (ns),Num Calls,Avg (ns),Name", "cuda_gpu_kern_sum"),
+        ("Time (%),Total Time (ns),Instances,Avg (ns),Style,Range", "cuda_gpu_kern_sum"),
+        ("timestamp,job_id,name,gpus", "trace of jobs"),
+        ("Name,Self CPU %,Self CPU,time", "PyTorch"),
+        ("time,service,cpu_percent", "`cpu_percent`"),
+        ("timestamp,endpoint,p99_ms", "`p99_ms`"),
+        ("Time,name,Value", "`Value`"),
+    ] {
+        let row = header.split(',').map(|_| "1").collect::<Vec<_>>().join(",");
+        let error = said("t.csv", &format!("{header}\n{row}\n"), &options()).unwrap_err();
+        assert!(error.contains(says) && error.contains("remedy: "), "{header}: {error}");
+    }
+    // Who knows better says so.
+    let format = FORMATS.iter().find(|f| f.name == "access-log");
+    let named = Options { format, ..options() };
+    assert!(said("t.csv", "time,service,retry_count\n1,a,0\n", &named).is_ok());
+}
+
+#[test]
+fn a_log_says_what_a_request_is_and_whether_its_time_is_the_end() {
+    let end = Options { time_is_end: Some(true), ..options() };
+    let start = Options { time_is_end: Some(false), ..options() };
+    let rows = "0.3,a,300\n0.4,b,200\n";
+    for (header, options, at, says) in [
+        ("timestamp,name,latency_ms", options(), [0, 100], "`--time-is end`"),
+        ("timestamp,name,latency_ms", start.clone(), [0, 100], "is the start of"),
+        ("timestamp,name,latency_ms", end, [0, 200], "is the end of"),
+        ("start_time,name,latency_ms", options(), [0, 100], "is the start of"),
+        ("time_local,uri,request_time_ms", options(), [0, 200], "is the end of"),
+        ("time_local,uri,request_time_ms", start, [0, 100], "is the start of"),
+    ] {
+        let (contents, notes) = said("l.csv", &format!("{header}\n{rows}"), &options).unwrap();
+        assert_eq!(at_ms(&contents), at, "{header}");
+        assert!(notes.contains(says), "{header}: {notes}");
+        assert!(notes.contains("each of 2 rows is one request, of 2 names: a, b"), "{notes}");
+    }
+    // The units of nginx and JMeter are known; the end of a request without its duration is said.
+    let nginx = said("n.csv", "time_local,uri,request_time\n0.5,a,0.25\n0.6,a,0.1\n", &options());
+    assert_eq!(at_ms(&nginx.unwrap().0), [0, 250]);
+    let jmeter =
+        "timeStamp,elapsed,label,responseCode\n1793534400000,250,a,200\n1793534400500,9,a,503\n";
+    let (contents, notes) = said("j.csv", jmeter, &options()).unwrap();
+    let Content::Measured(measured) = &contents[1] else { panic!("a measured table") };
+    assert_eq!(
+        (measured.points[0].mean_ms, measured.points[0].drop_share),
+        (Some(250.0), Some(0.5))
+    );
+    assert!(notes.contains("1 requests have a status of failure"), "{notes}");
+    let (_, notes) = said("e.csv", "end_time,name\n1,a\n2,a\n", &options()).unwrap();
+    assert!(notes.contains("no column says how long it took"), "{notes}");
+    // A single column of times is a log of one application.
+    let (contents, notes) = said("shop.csv", "arrival_s\n1.5\n2.5\n", &options()).unwrap();
+    assert_eq!(at_ms(&contents), [0, 1000]);
+    assert!(notes.contains("of 1 name: shop"), "{notes}");
+}
+
+#[test]
+fn the_unit_of_prompts_is_known_or_said() {
+    let lines = |times: [&str; 3], more: &str| -> String {
+        let line = |at| {
+            format!("{{\"timestamp\": {at}, \"input_length\": 5, \"output_length\": 4.0{more}}}\n")
+        };
+        times.map(line).concat()
+    };
+    let given = |unit| Options { time_unit: Some(unit), ..options() };
+    let whole = ["0", "2", "4"];
+    for (text, options, at, says) in [
+        (lines(whole, ", \"hash_ids\": []"), options(), [0, 2, 4], ""),
+        (lines(whole, ", \"hash_ids\": [], \"chat_id\": 1"), options(), [0, 2000, 4000], ""),
+        (lines(whole, ""), options(), [0, 2000, 4000], "seconds, as they would come too fast"),
+        (lines(whole, ""), given(1e6), [0, 2, 4], ""),
+        (lines(["0", "0.5", "9"], ""), options(), [0, 500, 9000], "some have a fraction"),
+        (
+            lines(["0", "200", "400"], ""),
+            options(),
+            [0, 200, 400],
+            "milliseconds, as all are whole",
+        ),
+        (lines(["0", "200", "400"], ""), given(1e9), [0, 200_000, 400_000], ""),
+        (
+            lines(["1793534400", "1793534401", "1793534402"], ""),
+            options(),
+            [0, 1000, 2000],
+            "since 1970",
+        ),
+        (
+            lines(["1793534400000", "1793534400001", "1793534400002"], ""),
+            options(),
+            [0, 1, 2],
+            "since 1970",
+        ),
+    ] {
+        let (contents, notes) = said("p.jsonl", &text, &options).unwrap();
+        assert_eq!(at_ms(&contents), at, "{text}");
+        assert!(notes.contains(says), "{text}: {notes}");
+        assert_eq!(notes.contains("are taken as"), !says.is_empty(), "{text}: {notes}");
+        assert_eq!(notes.matches("written as `57.0`: 3").count(), 1, "{notes}");
+    }
+    for key in ["timestamp", "output_length"] {
+        let text = lines(whole, "").replacen(key, "other", 1);
+        let error = said("p.jsonl", &text, &options()).unwrap_err();
+        assert!(error.contains(&format!("line 1: key `{key}`: found no such key")), "{error}");
+        let text = lines(whole, "").replace(key, "other");
+        let error = said("p.jsonl", &text, &options()).unwrap_err();
+        assert!(error.contains(&format!("line 1: key `{key}`")), "{error}");
+    }
+}
+
+#[test]
+fn a_file_of_no_format_gets_the_three_nearest_with_what_they_lack() {
+    for (text, first, lacks) in [
+        ("timestamp,endpoin,latency_ms\n1,a,2\n", "`access-log`", "a column of times"),
+        ("Timestamp,Request tokens,Tokens\n1,a,2\n", "`burstgpt`", "no `Response tokens`"),
+        ("[{\"compute\": 1}]", "", "JSON"),
+        ("batch,latenzy_ms\n1,2\n", "`latencies`", "no `latency`"),
+    ] {
+        let error = said("x", text, &options()).unwrap_err();
+        let nearest = error.split("the nearest: ").nth(1).unwrap_or_else(|| panic!("{error}"));
+        assert!(nearest.starts_with(first) && error.contains(lacks), "{text}: {error}");
+        let names = FORMATS.iter().filter(|f| nearest.contains(&format!("`{}` (", f.name)));
+        assert_eq!(names.count(), 3, "{error}");
+    }
+    let own = "arrival_ns,app,model,size,slo_ns,alone_ns\n0,0,0,1,,1\n";
+    assert!(
+        said("w.csv", own, &options()).unwrap_err().contains("`workload` of a scenario reads it")
+    );
+}
+
 /// Bytes of a sample changed, cut out, doubled, or put in from elsewhere.
 fn mutated(bytes: &[u8], draws: &mut Stream) -> Vec<u8> {
     const PIECES: [&str; 14] = [

@@ -9,9 +9,11 @@ use orrery_traces::azure2019::{FunctionRow, Invocations, MinuteRange};
 use orrery_traces::azure2019_durations::DurationsReader;
 use orrery_traces::azure2021::Trace2021;
 use orrery_traces::inspect::inspect_with;
+use orrery_traces::query_list::{Asked, QueryList};
+use orrery_traces::quirks::Quirk;
 use orrery_traces::samples::{Histogram, Unit};
 use orrery_traces::workload_file::{CsvSource, Slice, record};
-use orrery_traces::{Input, TraceError};
+use orrery_traces::{Input, TraceError, job_list, token_list};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -83,6 +85,63 @@ const LLM: &str = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n\
     2023-11-16 18:17:04.0781,110,27";
 const WORKLOAD: &str = "arrival_ns,app,model,size,slo_ns,alone_ns\n\
     0,0,0,1,5000,1000\n10,1,0,1,,2000\n10,0,3,8,7000,3000\n20,0,0,1,,1000\n";
+
+/// A file of fields as a program with a quirk writes it.
+type Oddly = fn(&str) -> String;
+
+/// The quirks that every reader of a table can meet.
+const ODDLY: [(Quirk, Oddly); 7] = [
+    (Quirk::Separator, |text| text.replace(',', "\t")),
+    (Quirk::Separator, |text| text.replace(',', ";")),
+    (Quirk::TrailingComma, |text| {
+        let (header, rows) = text.split_once('\n').unwrap();
+        let rows: String = rows.lines().map(|row| format!("{},\n", row.trim_end())).collect();
+        format!("{header}\n{rows}")
+    }),
+    (Quirk::HeaderAgain, |text| format!("{}\n{}\n", text.trim_end(), text.lines().next().unwrap())),
+    (Quirk::SecondTable, |text| format!("{}\n\nMetric,Value\nrows,3\n", text.trim_end())),
+    (Quirk::Whole, |text| {
+        let (header, rows) = text.split_once('\n').unwrap();
+        let whole = |f: &str| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit());
+        let odd = |f: &str| if whole(f) { format!("{f}.0") } else { f.to_string() };
+        let row = |row: &str| row.split(',').map(odd).collect::<Vec<_>>().join(",") + "\n";
+        format!("{header}\n{}", rows.lines().map(row).collect::<String>())
+    }),
+    (Quirk::Thousands, |text| {
+        let large = |f: &str| f == "137430";
+        let odd = |f: &str| if large(f) { "\"1,137,430\"" } else { f }.to_string();
+        let line = |line: &str| line.split(',').map(odd).collect::<Vec<_>>().join(",") + "\n";
+        text.lines().map(line).collect()
+    }),
+];
+
+#[test]
+fn every_reader_of_a_table_reads_every_quirk() {
+    let lists: [(Reader, &str); 3] = [
+        (
+            |i| token_list::read(i).map(|_| ()).map_err(text),
+            "at_s,tokens_in,tokens_out\n0,1,2\n1,2,3\n",
+        ),
+        (|i| job_list::read(i).map(|_| ()).map_err(text), "iterations,iteration_ms\n5,2\n6,1\n"),
+        (
+            |i| {
+                let (app, model, slo, alone) = (AppId(0), ModelId(0), Span::MAX, Span::from_us(1));
+                drain(QueryList::open(i, Asked { app, model, slo, alone }).map_err(text)?)
+            },
+            "arrival_ms,size\n0,1\n2,3\n",
+        ),
+    ];
+    for (reader, file) in READERS.into_iter().chain(lists) {
+        for (quirk, oddly) in ODDLY {
+            let odd = oddly(file);
+            let input = Input::from_bytes(FILE, odd.clone().into_bytes()).unwrap();
+            assert_eq!(reader(input), Ok(()), "{quirk:?}: {odd}");
+        }
+        let odd: Vec<u8> = file.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let error = Input::from_bytes(FILE, odd).map_err(text).and_then(reader).unwrap_err();
+        assert!(error.contains("UTF-16"), "{error}");
+    }
+}
 
 /// Reads; a failure must name the file.
 fn survive(reader: Reader, bytes: Vec<u8>) {

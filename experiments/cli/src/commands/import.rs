@@ -15,8 +15,9 @@ use orrery_traces::shipped::{shipped, shipped_names};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Rows that the report shows.
+/// Rows that the report shows, and in brief.
 const SHOWN: usize = 8;
+const SHOWN_IN_BRIEF: usize = 2;
 
 /// `orrery import`.
 #[derive(Debug, Args)]
@@ -154,13 +155,13 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
     if let Some(out) = &args.out {
         write_atomically(out, csv.as_bytes())?;
     }
-    let page = report(args, &readings, &content, &csv);
-    let text = page.to_text();
+    let page = report(args, &readings, &content, &csv, false);
+    let text = report(args, &readings, &content, &csv, true).to_text();
     if let Some(path) = &args.markdown {
         write_atomically(path, page.to_markdown().as_bytes())?;
     }
     let stdout = match args.format {
-        Form::Table => text.clone(),
+        Form::Table => text,
         Form::Csv => csv,
         Form::Json => in_json(&readings, &content, &csv),
     };
@@ -215,7 +216,14 @@ fn csv(readings: &[Reading], content: &Content, alone: Span) -> String {
     format!("# orrery import, from {from}\n{}", content.csv(alone))
 }
 
-fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> Page {
+/// The report: in full, or in brief for a terminal.
+fn report(
+    args: &Import,
+    readings: &[Reading],
+    content: &Content,
+    csv: &str,
+    is_brief: bool,
+) -> Page {
     let names: Vec<&str> = readings.iter().map(|r| last(&r.file)).collect();
     let mut page = Page::new("import", names.join(", "));
     let rows = content.rows();
@@ -226,13 +234,48 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
         Kind::Workload => "workload",
     };
     let s = if rows == 1 { "" } else { "s" };
-    page.say(Tone::Good, format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by()));
     let mut formats: Vec<&str> = readings.iter().filter_map(|r| Some(r.format?.title)).collect();
     formats.dedup();
-    page.ask("format", formats.join("\n"));
+    let verdict = format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by());
+    if is_brief {
+        page.say(Tone::Good, format!("{verdict} From {}.", formats.join(", ")));
+    } else {
+        page.say(Tone::Good, verdict);
+        page.ask("format", formats.join("\n"));
+    }
     if let Some(out) = &args.out {
         page.ask("written to", out.display().to_string());
     }
+    let notes = readings.iter().flat_map(|r| &r.assumed);
+    let notes = notes.chain(readings.iter().flat_map(|r| &r.notes)).cloned();
+    let mut notes = once(notes.collect());
+    for r in readings {
+        let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
+        notes.extend(others.map(|k| format!("it can also become {0}: `--as {0}`", k.word())));
+    }
+    let ignored = once(readings.iter().flat_map(|r| r.ignored.clone()).collect()).join(", ");
+    if is_brief {
+        notes.push(format!("taken: {}", taken_in_brief(readings)));
+        notes.extend((!ignored.is_empty()).then(|| format!("ignored: {ignored}")));
+    }
+    page.section("What was assumed, and what else", Part::list(once(notes)));
+    if !is_brief {
+        page.section("What was taken", taken(readings).part());
+        page.section("What was ignored", (!ignored.is_empty()).then_some(Part::Text(ignored)));
+    }
+    let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
+    let shown = if is_brief { 1 + SHOWN_IN_BRIEF } else { 1 + SHOWN };
+    let more = body.len().saturating_sub(shown);
+    let mut shown = body[..body.len().min(shown)].join("\n");
+    if more > 0 && !is_brief {
+        shown.push_str(&format!("\n... and {more} more"));
+    }
+    page.section("Its first rows", [Part::Plain(shown)]);
+    page
+}
+
+/// A row for each column or key.
+fn taken(readings: &[Reading]) -> Table {
     let mut taken = Table::new("", &["file", "column or key", "becomes"]);
     for r in readings {
         let file = if readings.len() > 1 { last(&r.file) } else { "" };
@@ -240,25 +283,23 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
             taken.rows.push([file, &t.from, &t.becomes].map(Field::text).to_vec());
         }
     }
-    page.section("What was taken", taken.part());
-    let ignored: Vec<String> = readings.iter().flat_map(|r| r.ignored.clone()).collect();
-    let ignored = once(ignored);
-    page.section("What was ignored", (!ignored.is_empty()).then(|| Part::Text(ignored.join(", "))));
-    let notes = readings.iter().flat_map(|r| r.assumed.iter().chain(&r.notes).cloned());
-    let mut notes = once(notes.collect());
-    for r in readings {
-        let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
-        notes.extend(others.map(|k| format!("it can also become a {0}: `--as {0}`", k.word())));
+    taken
+}
+
+/// The columns of each use, once.
+fn taken_in_brief(readings: &[Reading]) -> String {
+    let mut uses: Vec<(&str, Vec<String>)> = Vec::new();
+    for t in readings.iter().flat_map(|r| &r.taken) {
+        let from = format!("`{}`", t.from);
+        match uses.iter_mut().find(|u| u.0 == t.becomes) {
+            Some((_, names)) if names.contains(&from) => {}
+            Some((_, names)) => names.push(from),
+            None => uses.push((&t.becomes, vec![from])),
+        }
     }
-    page.section("What was assumed, and what else", Part::list(once(notes)));
-    let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
-    let more = body.len().saturating_sub(1 + SHOWN);
-    let mut shown = body[..body.len().min(1 + SHOWN)].join("\n");
-    if more > 0 {
-        shown.push_str(&format!("\n... and {more} more"));
-    }
-    page.section("Its first rows", [Part::Plain(shown)]);
-    page
+    let each: Vec<String> =
+        uses.iter().map(|(becomes, names)| format!("{} ({becomes})", names.join(", "))).collect();
+    each.join("; ")
 }
 
 /// Each once, in order.

@@ -1,16 +1,18 @@
 //! `orrery trace`: what is in a trace; a scenario's workload, written down.
 
 use clap::Subcommand;
+use orrery_import::{self as import, File};
 use orrery_output::Answer;
 #[cfg(feature = "parquet")]
 use orrery_output::parquet;
 use orrery_output::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
-use orrery_traces::inspect::{format_of, inspect, inspect_with};
+use orrery_traces::inspect::{format_of, inspect_with};
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::workload_file::record;
-use std::fs::File;
+use orrery_traces::{Input, TraceError};
+use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +56,16 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
         }
         Trace::Inspect { file } => {
             let is_shipped = shipped_names().any(|n| n == file) && !Path::new(file).exists();
-            let found = if is_shipped { inspect_with(|| shipped(file))? } else { inspect(file)? };
+            let open = || if is_shipped { shipped(file) } else { Input::open(file) };
+            let other = File::new(file, &open);
+            let found = match open().and_then(format_of) {
+                Ok(_) => inspect_with(open)?,
+                Err(TraceError::Format { .. }) => import::inspect(&other)?,
+                Err(error) => match import::recognise(&other) {
+                    Ok(Some(_)) => import::inspect(&other)?,
+                    _ => return Err(error.into()),
+                },
+            };
             Ok(Answer::text(&format!("{found}\n")))
         }
         Trace::Record { scenario, out, seed } => {
@@ -92,7 +103,7 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
             } else {
                 let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
                 let unfinished = Unfinished::beside(out).map_err(unwritable)?;
-                let file = BufWriter::new(File::create(unfinished.path()).map_err(unwritable)?);
+                let file = BufWriter::new(fs::File::create(unfinished.path()).map_err(unwritable)?);
                 let rows = record(source.as_mut(), file, &out.display().to_string())?;
                 unfinished.rename(out).map_err(unwritable)?;
                 rows

@@ -7,7 +7,6 @@ use crate::File;
 use crate::content::{Content, Kind, Measured, Offered, Point, Request, Workload, rate_of};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
-use crate::head::Head;
 use crate::refused::measure;
 use crate::when::{ALLOWED, When};
 use orrery_sim::time::{Span, Time};
@@ -27,76 +26,29 @@ const NAME: usize = 3;
 const LATENCY: usize = 4;
 const STATUS: usize = 5;
 
-const LATENCIES: &[&str] = &[
-    "latency",
-    "duration",
-    "response time",
-    "request time",
-    "elapsed",
-    "elapsed time",
-    "took",
-    "time taken",
-];
-
-/// The fields of a log whose latency has this unit where it says none.
-const fn fields(
-    starts: &'static [&'static str],
-    latency: &'static [&'static str],
-    unit_ns: f64,
-) -> [Field; 6] {
-    [
-        Field::time(starts, 1.0, "the arrival"),
-        Field::time(
-            &[
-                "time local",
-                "time iso8601",
-                "msec",
-                "end",
-                "end time",
-                "end timestamp",
-                "finished",
-                "completed",
-            ],
-            1.0,
-            "the end of a request: its arrival is earlier by the latency",
-        ),
-        Field::time(
-            &["timestamp", "time", "ts", "datetime", "date", "time stamp"],
-            1.0,
-            "the arrival, or the end with `--time-is end`",
-        ),
-        Field::new(
-            &[
-                "name",
-                "endpoint",
-                "app",
-                "model",
-                "path",
-                "url",
-                "uri",
-                "request uri",
-                "route",
-                "service",
-                "request",
-                "label",
-            ],
-            "the name of the application; of a single column of times it is the file's",
-        ),
-        Field::time(latency, unit_ns, "measured: the latency from request to answer"),
-        Field::new(
-            &["status", "status code", "code", "response code", "http status"],
-            "measured: 429, 5xx, or a word such as `error` is a request without an answer",
-        ),
-    ]
-}
-
 const STARTS: &[&str] =
     &["arrival", "arrival time", "start", "start time", "start timestamp", "received"];
-const FIELDS: &[Field] = &fields(STARTS, LATENCIES, 0.0);
-/// nginx's `$request_time` is in seconds.
-const NGINX: &[Field] = &fields(STARTS, &["request time"], 1e9);
-/// JMeter's `timeStamp` is the start since version 2.1, and `elapsed` is in milliseconds.
-const JMETER: &[Field] = &fields(&["time stamp"], &["elapsed"], 1e6);
+const ENDS: &[&str] =
+    &["time local", "time iso8601", "msec", "end", "end time", "end timestamp", "finished"];
+const TIMES: &[&str] = &["timestamp", "time", "ts", "datetime", "date", "time stamp"];
+const NAMES: &[&str] = &[
+    "name", "endpoint", "app", "model", "path", "url", "uri", "route", "service", "request",
+    "label",
+];
+const LATENCIES: &[&str] =
+    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"];
+const STATUSES: &[&str] = &["status", "status code", "code", "response code"];
+const FIELDS: &[Field] = &[
+    Field::time(STARTS, 1.0, "the arrival"),
+    Field::time(ENDS, 1.0, "the end of a request: its arrival is earlier by the latency"),
+    Field::time(TIMES, 1.0, "the arrival, or the end with `--time-is end`"),
+    Field::new(NAMES, "the name of the application"),
+    Field::time(LATENCIES, 1.0, "measured: the latency from request to answer"),
+    Field::new(
+        STATUSES,
+        "measured: 429, 5xx, or a word such as `error` is a request without an answer",
+    ),
+];
 
 pub const FORMAT: Format = Format {
     name: "access-log",
@@ -106,27 +58,27 @@ pub const FORMAT: Format = Format {
     becomes: &[Kind::Workload, Kind::Measured],
     fields: FIELDS,
     direct: Some("workload"),
-    is: |head| head.headers.iter().any(|header| is_log(header)),
+    is: |head| is_log(&head.columns) || head.headers.iter().any(|h| h.len() > 1 && is_log(h)),
     read,
 };
 
 /// Whether a row below this header is a request.
 fn is_log(header: &[String]) -> bool {
-    let has = |field: usize| find(header, &FIELDS[field]).is_some();
-    let is_timed = has(START) || has(END) || has(SOME);
     // A workload of orrery's own is read as it is.
-    let is_own = || header.iter().any(|c| c == "alone_ns");
-    is_timed && (header.len() == 1 || (has(NAME) && !is_own() && measure(header).is_none()))
+    has_columns(header)
+        && (header.len() == 1 || measure(header).is_none())
+        && !header.iter().any(|c| c == "alone_ns")
 }
 
-/// The fields of a file, by the columns that its tool is known by.
-fn fields_of(header: &[String]) -> &'static [Field] {
-    let has = |name: &str| header.iter().any(|c| c == name);
-    match () {
-        () if has("timeStamp") && has("elapsed") && has("label") => JMETER,
-        () if find(header, &FIELDS[END]).is_some() && has("request_time") => NGINX,
-        () => FIELDS,
-    }
+/// Whether a header has a time and a name, or is a time.
+fn has_columns(header: &[String]) -> bool {
+    let has = |field: usize| find(header, &FIELDS[field]).is_some();
+    (has(START) || has(END) || has(SOME)) && (header.len() == 1 || has(NAME))
+}
+
+/// Whether it is JMeter's: its `timeStamp` is the start since version 2.1, its `elapsed` in milliseconds.
+fn is_jmeter(header: &[String]) -> bool {
+    ["timeStamp", "elapsed", "label"].iter().all(|name| header.iter().any(|c| c == name))
 }
 
 /// A log that is being read.
@@ -135,6 +87,8 @@ struct Log<'a> {
     /// The column of its times.
     time: usize,
     is_end: bool,
+    /// The unit that its name or an option says.
+    unit_ns: Option<f64>,
     when: Option<When>,
     /// The name of the requests where no column has it.
     one: Option<String>,
@@ -146,22 +100,17 @@ struct Log<'a> {
 
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
-    let head = Head::of(file)?;
-    let header = head.headers.iter().find(|header| is_log(header)).or(head.headers.first());
-    let fields = header.map_or(FIELDS, |header| fields_of(header));
-    let sheet = Sheet::open_at(file, fields, &mut reading, is_log)?;
-    check_latency(&sheet)?;
+    let mut sheet = Sheet::open_at(file, FIELDS, &mut reading, has_columns)?;
+    unit_of_latency(&mut sheet)?;
     let mut log = Log::of(file, sheet, options, &mut reading)?;
     while log.sheet.next()? {
         log.row(options)?;
     }
     let requests = log.requests(file, &mut reading)?;
+    let is_small = |r: &(i128, Request)| r.0 < 1_000_000_000_000_000_000;
     if matches!(log.when, Some(When::Number(_)))
-        && options
-            .time_unit
-            .or(unit_of(&log.sheet.table.header()[log.sheet.at(log.time).unwrap_or(0)]))
-            .is_none()
-        && log.rows.first().is_some_and(|r| r.0 < 1_000_000_000_000_000_000)
+        && log.unit_ns.is_none()
+        && log.rows.first().is_some_and(is_small)
     {
         reading.assume("times are taken as seconds from a start: `--time-unit ms` says otherwise");
     }
@@ -177,14 +126,23 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     Ok(reading)
 }
 
-/// A latency without a unit is an error, not a column that is left.
-fn check_latency(sheet: &Sheet<'_>) -> Result<(), ImportError> {
+/// The unit of a latency whose name has none: nginx's or JMeter's, or an error, not a column that is left.
+fn unit_of_latency(sheet: &mut Sheet<'_>) -> Result<(), ImportError> {
     let header = sheet.table.header();
-    let unitless = find(header, &Field::time(LATENCIES, 1.0, ""));
-    let Some(found) = unitless.filter(|_| sheet.at(LATENCY).is_none()) else { return Ok(()) };
-    let found = format!("`{}`, a time without its unit", header[found.at]);
-    let remedy = "rename it, for example to `latency_ms`";
-    Err(sheet.table.bad_header(found, "a name with ns, us, ms or s", remedy).into())
+    let Some(name) = sheet.at(LATENCY).map(|at| header[at].clone()) else { return Ok(()) };
+    let unit_ns = match name.as_str() {
+        _ if unit_of(&name).is_some() => return Ok(()),
+        "elapsed" if is_jmeter(header) => 1e6,
+        "request_time" if sheet.at(END).is_some() => 1e9,
+        _ => {
+            let (found, allowed) =
+                (format!("`{name}`, a time without its unit"), "a name with ns, us, ms or s");
+            let remedy = "rename it, for example to `latency_ms`";
+            return Err(sheet.table.bad_header(found, allowed, remedy).into());
+        }
+    };
+    sheet.set_unit(LATENCY, unit_ns);
+    Ok(())
 }
 
 impl<'a> Log<'a> {
@@ -209,13 +167,16 @@ impl<'a> Log<'a> {
         if one.is_none() && sheet.at(NAME).is_none() {
             return Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[NAME]).into());
         }
+        let is_known = time != SOME || is_jmeter(sheet.table.header());
         let is_end = options.time_is_end.unwrap_or(time == END);
-        let column = shorten(&sheet.table.header()[sheet.at(time).unwrap_or(0)]);
+        let column = &sheet.table.header()[sheet.at(time).unwrap_or(0)];
+        let unit_ns = options.time_unit.or_else(|| unit_of(column));
+        let column = shorten(column);
         match (is_end, sheet.at(LATENCY).is_some()) {
             (true, false) => reading.assume(format!(
                 "`{column}` is the end of a request and no column says how long it took: it is taken as the arrival"
             )),
-            (false, true) if time == SOME && options.time_is_end.is_none() => reading.assume(format!(
+            (false, true) if !is_known && options.time_is_end.is_none() => reading.assume(format!(
                 "`{column}` is taken as the start of a request, which the file does not say: `--time-is end` where it \
                  is written at the end"
             )),
@@ -223,7 +184,7 @@ impl<'a> Log<'a> {
             (false, _) => reading.note(format!("`{column}` is the start of a request")),
         }
         let (numbers, names, rows) = Default::default();
-        Ok(Log { sheet, time, is_end, when: None, one, numbers, names, rows, failed: 0 })
+        Ok(Log { sheet, time, is_end, unit_ns, when: None, one, numbers, names, rows, failed: 0 })
     }
 
     /// Reads the current row.
@@ -232,14 +193,10 @@ impl<'a> Log<'a> {
         let column = sheet.at(self.time).unwrap_or(0);
         let text = sheet.table.plain(column);
         if self.when.is_none() {
-            let unit = options.time_unit.or_else(|| unit_of(&sheet.table.header()[column]));
-            self.when = When::of(&text, unit, options.time_format.as_deref());
+            self.when = When::of(&text, self.unit_ns, options.time_format.as_deref());
         }
-        let ns = self
-            .when
-            .as_ref()
-            .and_then(|w| w.ns(&text))
-            .ok_or_else(|| sheet.bad(self.time, ALLOWED))?;
+        let ns = self.when.as_ref().and_then(|w| w.ns(&text));
+        let ns = ns.ok_or_else(|| sheet.bad(self.time, ALLOWED))?;
         let name = self.one.clone().unwrap_or_else(|| sheet.text(NAME).to_string());
         if name.is_empty() {
             return Err(sheet.bad(NAME, "a name"));
@@ -279,18 +236,13 @@ impl<'a> Log<'a> {
             requests.push(Request { at: Time::from_ns(after as u64), ..*request });
         }
         let (n, names) = (requests.len(), self.names.len());
-        let mut listed: Vec<String> =
-            self.names.iter().take(LISTED).map(|name| shorten(name)).collect();
-        listed.extend((names > LISTED).then(|| format!("and {} more", names - LISTED)));
+        let listed: Vec<String> = self.names.iter().take(LISTED).map(|n| shorten(n)).collect();
+        let more = if names > LISTED { ", ..." } else { "" };
         let when = self.when.as_ref().map_or_else(String::new, When::name);
         let s = if names == 1 { "" } else { "s" };
-        let listed = listed.join(", ");
-        reading.notes.insert(
-            0,
-            format!(
-                "each of {n} rows is one request, of {names} name{s}: {listed}; times are {when}"
-            ),
-        );
+        let listed = listed.join(", ") + more;
+        let what = format!("each of {n} rows is one request, of {names} name{s}: {listed}");
+        reading.notes.insert(0, format!("{what}; times are {when}"));
         if self.failed > 0 {
             reading.note(format!("{} requests have a status of failure: no answer", self.failed));
         }

@@ -1,10 +1,10 @@
 //! Triton's Model Analyzer, `metrics-model-inference.csv`: a row for each configuration and load.
 
+use super::perf_analyzer::offered;
 use crate::File;
 use crate::content::{Content, Kind, Measured, Offered, Point, Profile};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
-use crate::load::Spacing;
 
 const MS: f64 = 1e6;
 const FIELDS: &[Field] = &[
@@ -55,7 +55,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
         let size = sheet.size(1)?.ok_or_else(|| sheet.bad(1, "a size of 1 or more"))?;
         let rate = sheet.number(2, 1e12)?.filter(|r| *r > 0.0);
         let rate = rate.ok_or_else(|| sheet.bad(2, "a number above 0"))?;
-        let (load, assumed) = load(&sheet)?;
+        let (load, assumed) = offered(&sheet, 3, 4)?;
         let (model, config) = (sheet.text(0).to_string(), sheet.text(6).to_string());
         match profiled(&sheet, &load, size)? {
             Some((clients, busy)) => {
@@ -97,18 +97,6 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     }
     reading.contents.push(Content::Measured(Measured { points }));
     Ok(reading)
-}
-
-/// The load of a row, and why its arrivals are assumed.
-fn load(sheet: &Sheet) -> Result<(Offered, Option<&'static str>), ImportError> {
-    match (sheet.whole(3, 1_000_000)?, sheet.number(4, 1e9)?) {
-        (Some(clients), _) if clients > 0 => Ok((Offered::Clients(clients as u32), None)),
-        (None, Some(per_s)) if per_s > 0.0 => {
-            Ok((Offered::at(per_s, Spacing::Even), Some(super::perf_analyzer::EVEN)))
-        }
-        (None, Some(_)) => Err(sheet.bad(4, "a rate above 0")),
-        _ => Err(sheet.bad(3, "1 or more clients")),
-    }
 }
 
 /// The clients and the instances at work, where each batch is one request: a client for each instance and one that

@@ -38,6 +38,12 @@ impl Files {
         orrery_import::recognise(&File::new(name, &open)).map_err(|e| at(key, e))
     }
 
+    /// The error of a file of another tool that is no load, where it is such a file.
+    pub(super) fn refusal(&self, key: &str, name: &str) -> Option<SpecError> {
+        let open = self.again(key, name).ok()?;
+        orrery_import::refusal(&File::new(name, &open)).map(|error| at(key, error))
+    }
+
     /// How a file is opened, once it was.
     fn again<'a>(
         &'a self,

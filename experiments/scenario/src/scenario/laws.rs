@@ -170,8 +170,9 @@ impl Files {
                 let format = self.foreign(&key, &name).ok()??;
                 Some((format.title, format.direct))
             });
-            let Some((title, direct)) = known.filter(|f| f.1 != Some(&process)) else {
-                return at_key(&format!("arrivals.{process}"), error);
+            let Some((title, direct)) = known.filter(|f| f.1 != Some(process.as_str())) else {
+                let refusal = if known.is_none() { self.refusal(&key, &name) } else { None };
+                return refusal.unwrap_or_else(|| at_key(&format!("arrivals.{process}"), error));
             };
             let found = format!("`{name}`, of the format {title}");
             let remedy = match direct {

@@ -91,6 +91,14 @@ impl TokensFile {
         made.map_err(|e| self.placed(e))
     }
 
+    /// What a reader of the results should know of its list.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn notes(&self) -> Result<Vec<String>, SpecError> {
+        self.tokens.notes(self.folder()).map_err(|e| self.placed(e))
+    }
+
     /// What a search probes with a seed, fit for a policy.
     ///
     /// # Errors

@@ -16,11 +16,16 @@ pub(super) fn input(name: &str, folder: &Path) -> Result<Input, TraceError> {
     Input::open(folder.join(name))
 }
 
+/// A list's requests, and what a reader of the results should know of it.
+type Listed = (Vec<TokenRequest>, Vec<String>);
+
 /// The requests of a list of ours, or of the prompts that another tool wrote.
-pub(super) fn requests(name: &str, folder: &Path) -> Result<Vec<TokenRequest>, SpecError> {
+pub(super) fn requests(name: &str, folder: &Path) -> Result<Listed, SpecError> {
     let open = || input(name, folder);
     let file = File::new(name, &open);
-    let Some(format) = recognise(&file)? else { return Ok(token_list::read(open()?)?) };
+    let Some(format) = recognise(&file)? else {
+        return Ok((token_list::read(open()?)?, Vec::new()));
+    };
     if !format.becomes.contains(&Kind::Prompts) {
         let found = format!("`{name}`, of the format {}", format.title);
         let allowed =
@@ -40,5 +45,6 @@ pub(super) fn requests(name: &str, folder: &Path) -> Result<Vec<TokenRequest>, S
         context_tokens,
         generated_tokens,
     };
-    Ok(token_list::of_prompts(prompts.rows.iter().map(record)))
+    let said = reading.assumed.iter().map(|line| format!("{name}: {line}")).collect();
+    Ok((token_list::of_prompts(prompts.rows.iter().map(record)), said))
 }

@@ -19,8 +19,8 @@ pub struct Tokens {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "one device"))]
     pub all_reduce: Option<AllReduce>,
-    /// Tokens in and out, and arrivals: the name of a shipped trace, or a CSV file beside this one with the columns
-    /// `at_s`, `tokens_in`, `tokens_out`, or an Azure LLM trace.
+    /// Tokens in and out, and arrivals: the name of a shipped trace, or a file beside this one: a CSV with the columns
+    /// `at_s`, `tokens_in`, `tokens_out`, or prompts of Azure LLM, BurstGPT, Mooncake, Bailian or ServeGen.
     pub requests: String,
     /// Use only the first of them, or with `rate_per_s`: draw so many.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,7 @@ fn an_import_leaves_in_every_form_and_a_scenario_reads_what_it_wrote() {
     let args = ["import", "perf_analyzer.csv", "--as", "profile", "--model", "m", "--out", "p.csv"];
     let more = ["--markdown", "p.md", "--html", "p.html"];
     let text = place.run(&[&args[..], &more].concat()).ok();
-    for says in ["Server Compute Infer", "What was taken", "What was assumed", "m,1,11.781"] {
+    for says in ["Server Compute Infer", "taken: ", "What was assumed", "m,1,11.781"] {
         assert!(text.contains(says), "{says}: {text}");
     }
     let csv =
@@ -43,17 +43,65 @@ fn an_import_leaves_in_every_form_and_a_scenario_reads_what_it_wrote() {
     assert_eq!(direct, imported.replace("\ns,,", "\nserver,,"));
 }
 
+/// Every sample, as the crate has it.
+const SAMPLES: &str = "../experiments/import/samples";
+
+#[test]
+fn the_report_of_a_usual_file_has_at_most_20_lines_and_inspect_describes_it() {
+    let mut samples = 0;
+    for sample in std::fs::read_dir(SAMPLES).unwrap() {
+        let path = sample.unwrap().path();
+        let (path, name) = (path.to_str().unwrap(), path.file_name().unwrap().to_str().unwrap());
+        if name.ends_with(".md") {
+            continue;
+        }
+        samples += 1;
+        let place = Place::with(name, std::fs::read(path).unwrap());
+        let text = place.run(&["import", name, "--batch", "8"]).ok();
+        assert!(text.lines().count() <= 20, "{name}: {}\n{text}", text.lines().count());
+        // A profile whose batch size an option says is no load.
+        if !["trtexec.json", "nsys.csv", "vllm_latency.json"].contains(&name) {
+            assert!(place.run(&["trace", "inspect", name]).ok().contains("\nformat "), "{name}");
+        }
+    }
+    assert!(samples >= 19, "{samples}");
+}
+
+#[test]
+fn prompts_of_any_tool_are_requests_with_tokens() {
+    let toml = "policies = [\"continuous\"]\n[tokens]\nprofile = \"step-rtx4090-llama-3.1-8b\"\n\
+                kv_blocks = 100000\nrequests = \"FILE\"\ncount = 3\n";
+    let lists = ["mooncake.jsonl", "servegen.jsonl", "burstgpt.csv", "azure_llm2024.csv"];
+    for name in lists {
+        let text = std::fs::read_to_string(format!("{SAMPLES}/{name}")).unwrap();
+        let place = Place::with(name, text);
+        place.write("t.toml", toml.replace("FILE", name));
+        place.run(&["run", "t.toml"]).ok();
+    }
+    let place = Place::with("log.csv", "timestamp,name\n1,a\n2,a\n");
+    place.write("t.toml", toml.replace("FILE", "log.csv"));
+    place.run(&["run", "t.toml"]).refused(&["an access log", "`workload` of a scenario"]);
+}
+
 #[test]
 fn an_import_that_lacks_something_is_refused_with_the_remedy() {
     let place = place();
     place.run(&["import", "t.json"]).refused(&["t.json", "--batch N"]);
-    place.run(&["import", "server.toml"]).refused(&["`perf-analyzer`", "`access-log`", "remedy"]);
+    let log = "timestamp,endpoin,latency_ms\n1,a,2\n";
+    place.write("near.csv", log);
+    place.run(&["import", "near.csv"]).refused(&["the nearest: `access-log`", "remedy"]);
     place.run(&["import", "t.json", "--as", "trtexe"]).refused(&["did you mean `trtexec`?"]);
     place.run(&["import", "none.csv"]).refused(&["none.csv", "cannot be read"]);
     let two = ["import", "t.json", "t.json", "t.json", "--batch", "1", "--batch", "2"];
     place.run(&two).refused(&["2 sizes for 3 files"]);
     place.run(&["import", "t.json", "--batch", "1", "--alone-ms", "0"]).refused(&["--alone-ms"]);
-    let both = ["import", "t.json", "perf_analyzer.csv", "--batch", "1"];
+    let two = ["import", "t.json", "t.json", "--batch", "1", "--batch", "2"];
+    place.run(&two).refused(&["no name of a model", "`--model NAME` once"]);
+    place.run(&[&two[..], &["--model", "m"]].concat()).ok();
+    place.run(&[&two[..], &["--model", "a", "--model", "b"]].concat()).ok();
+    let three = ["--model", "a", "--model", "b", "--model", "c"];
+    place.run(&[&two[..], &three].concat()).refused(&["3 names for 2 files"]);
+    let both = ["import", "t.json", "perf_analyzer.csv", "--batch", "1", "--model", "m"];
     place.run(&both).refused(&["a measured beside a profile", "one by one"]);
     place.run(&["run", "perf_analyzer.csv"]).refused(&["perf_analyzer", "orrery import"]);
 }

@@ -110,7 +110,9 @@ fn garbage_is_named_with_what_is_allowed() {
         place.write(name, bytes);
         place.run(&["trace", "inspect", name]).refused(&[name]);
     }
-    place.run(&["trace", "inspect", "words.csv"]).refused(&["line 1", "unknown format", "Azure"]);
+    place
+        .run(&["trace", "inspect", "words.csv"])
+        .refused(&["words.csv", "the nearest: `access-log`"]);
 }
 
 #[test]

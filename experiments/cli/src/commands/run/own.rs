@@ -4,6 +4,7 @@ use super::args::Run;
 use orrery_cells::own::{OwnFile, OwnWorld, document, rows_of_file};
 use orrery_cells::page::drawn;
 use orrery_cells::seeds::Seeds;
+use orrery_output::say;
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
@@ -34,6 +35,7 @@ pub fn command<F: OwnFile>(args: &Run) -> Result<Answer, SpecError> {
     };
     let first = args.seed.unwrap_or(seed);
     file.runs(first, &policies)?;
+    file.notes()?.iter().for_each(|note| say(note));
     if let Some(path) = &args.log {
         if policies.len() != 1 {
             let found = format!("{} policies", policies.len());
