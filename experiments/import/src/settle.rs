@@ -5,7 +5,7 @@ use crate::File;
 use crate::content::{Content, Offered, Point};
 use crate::error::ImportError;
 use crate::format::{NS_MAX, Options, Reading};
-use crate::load::{ALLOWED, Arriving};
+use crate::load::Arriving;
 use orrery_traces::error::shorten;
 
 /// A latency in milliseconds from a key of a file that is no table.
@@ -41,8 +41,7 @@ pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportErro
                 other => format!("`{other}`"),
             };
             let words = format!(
-                "the file does not say how its requests arrived: {load} is assumed, {why}; `--arrivals` with {ALLOWED} \
-                 says it"
+                "the file does not say how its requests arrived: {load} is assumed, {why}; `--arrivals HOW` says it"
             );
             assumed.extend((!assumed.contains(&words)).then_some(words));
         }
@@ -59,10 +58,12 @@ pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportErro
         return Err(ImportError::value("--arrivals", found, "a file that does not say it", remedy));
     }
     reading.assumed.splice(0..0, assumed);
-    note(reading, falling, "quantiles out of order, which no measurement gives");
-    let words = "much less was answered than offered while no latency grew: the generator did not keep up, or \
-                 requests failed, and `orrery calibrate` leaves the row out";
-    note(reading, lagging, words);
+    note(reading, falling, "quantiles out of order");
+    note(
+        reading,
+        lagging,
+        "the generator did not keep up, or requests failed; calibrate leaves it out",
+    );
     Ok(())
 }
 

@@ -12,11 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const OF_SUMMARY: &[Field] = &[
-    Field::new(
-        &["Scenario"],
-        "the load: Server at random, SingleStream and MultiStream one client, Offline all at once",
-    )
-    .needed(),
+    Field::new(&["Scenario"], "the load").needed(),
     Field::new(&["Scheduled samples per second"], "Server: the offered rate"),
     Field::new(&["Completed samples per second", "Samples per second"], "the rate"),
     Field::new(&["Mean latency (ns)"], "the mean latency"),
@@ -27,11 +23,8 @@ const OF_SUMMARY: &[Field] = &[
         &["99.00 percentile latency (ns)", "99th percentile latency (ns)"],
         "the 99 % quantile",
     ),
-    Field::new(
-        &["samples_per_query"],
-        "Offline: how many came at once; MultiStream: the size of a request",
-    ),
-    Field::new(&["min_query_count"], "the number of requests, at the least"),
+    Field::new(&["samples_per_query"], "Offline: the requests at once; MultiStream: the size"),
+    Field::new(&["min_query_count"], "the fewest requests"),
 ];
 
 const OF_DETAIL: &[Field] = &[
@@ -45,12 +38,9 @@ const OF_DETAIL: &[Field] = &[
     Field::new(&["result_99.00_percentile_latency_ns"], "the 99 % quantile"),
     Field::new(
         &["generated_samples_per_query", "effective_samples_per_query"],
-        "Offline: how many came at once; MultiStream: the size of a request",
+        "Offline: the requests at once; MultiStream: the size",
     ),
-    Field::new(
-        &["generated_query_count", "effective_min_query_count"],
-        "the number of requests, at the least",
-    ),
+    Field::new(&["generated_query_count", "effective_min_query_count"], "the fewest requests"),
 ];
 
 const MARK: &str = ":::MLLOG";

@@ -13,10 +13,10 @@ const FIELDS: &[Field] = &[
     Field::new(&["Throughput (infer/sec)", "Throughput"], "the rate, and with it the profile")
         .needed(),
     Field::new(&["Concurrency"], "the number of clients"),
-    Field::new(&["Request Rate"], "the offered rate; `even` is assumed, perf_analyzer's default"),
+    Field::new(&["Request Rate"], "the offered rate"),
     Field::new(&["Instance Group"], "profile: the number of instances"),
-    Field::new(&["Model Config Path"], "the name of a configuration, where there are several"),
-    Field::new(&["Max Batch Size"], "profile: whether a batch may hold several requests"),
+    Field::new(&["Model Config Path"], "the name, where there are several"),
+    Field::new(&["Max Batch Size"], "profile: whether it is of full batches"),
     Field::time(&["Avg Latency"], MS, "the mean latency"),
     Field::time(&["p90 Latency"], MS, "the 90 % quantile"),
     Field::time(&["p95 Latency"], MS, "the 95 % quantile"),
@@ -83,10 +83,8 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
         reading.note(format!("{of_several} rows are of several models at once and left out"));
     }
     if crowded > 0 {
-        reading.note(format!(
-            "no profile of {crowded} rows: at a rate, or with more than two clients for each instance, a batch may hold \
-             several requests"
-        ));
+        reading
+            .note(format!("no profile of {crowded} rows, whose batches may hold several requests"));
     }
     if !rows.is_empty() {
         reading.note(

@@ -20,10 +20,10 @@ const MISS: usize = 10;
 const P50: usize = 12;
 const MEAN: usize = 16;
 const SIZE: usize = 17;
-const PART: &str = "a part of the mean latency";
+const PART: &str = "a part of the mean";
 const FIELDS: &[Field] = &[
     Field::new(&["Concurrency"], "the number of clients"),
-    Field::new(&["Request Rate"], "the offered rate; `even` is assumed, the tool's default"),
+    Field::new(&["Request Rate"], "the offered rate"),
     Field::new(&["Inferences/Second"], "the rate").needed(),
     Field::time(&["Client Send"], US, PART),
     Field::time(&["Network+Server Send/Recv"], US, PART),
@@ -32,7 +32,7 @@ const FIELDS: &[Field] = &[
     Field::time(
         &["Server Compute Infer", "Server Compute"],
         US,
-        "profile: the latency of a batch, at one client; a part of the mean latency",
+        "profile: the latency at one client; a part of the mean",
     ),
     Field::time(&["Server Compute Output"], US, PART),
     Field::time(&["Server Cache Hit"], US, PART),
@@ -42,7 +42,7 @@ const FIELDS: &[Field] = &[
     Field::time(&["p90 latency"], US, "the 90 % quantile"),
     Field::time(&["p95 latency"], US, "the 95 % quantile"),
     Field::time(&["p99 latency"], US, "the 99 % quantile"),
-    Field::time(&["Avg latency"], US, "the mean latency, in place of the sum of its parts"),
+    Field::time(&["Avg latency"], US, "the mean"),
     Field::new(&["Batch Size"], "the size of a request"),
 ];
 
@@ -150,7 +150,7 @@ fn profile(rows: &[(Point, Option<f64>)], options: &Options, r: &mut Reading) ->
     }
     if !crowded.is_empty() {
         r.note(format!(
-            "no profile of a load whose batches may hold several requests ({}): measure with `--concurrency-range 1`",
+            "no profile: {}, so that a batch may hold several requests; measure at one client",
             crowded.join(", ")
         ));
     }
