@@ -372,37 +372,18 @@ fn set_load(
     };
     let mut table = Table::new();
     let key = match &point.load {
-        Offered::Clients(n) => {
-            let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
-            table.insert("think".to_string(), Value::Table(think));
-            // All that the scenario says of its clients, but for how many they are and when they end.
-            table.extend(closed);
-            for replaced in ["clients", "per_app", "clients_of", "apps", "requests", "duration_s"] {
-                table.remove(replaced);
+        Offered::AtOnce(n) | Offered::Clients(n) => {
+            // Those of requests at once send one each, all at the start.
+            let is_at_once = matches!(point.load, Offered::AtOnce(_));
+            let own = if is_at_once { Table::new() } else { closed };
+            table = clients(*n, requests, own);
+            if is_at_once {
+                file.remove("warm_up_s");
             }
-            table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
-            table.insert("requests".to_string(), requests);
-            "closed_loop"
-        }
-        // Each client sends one request, all at the start.
-        Offered::AtOnce(n) => {
-            let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
-            table.insert("think".to_string(), Value::Table(think));
-            table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
-            table.insert("requests".to_string(), requests);
-            file.remove("warm_up_s");
             "closed_loop"
         }
         Offered::Rate { per_s, spacing, .. } => {
-            let mut rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
-            let law = match spacing {
-                Spacing::Even => "constant",
-                Spacing::Poisson => "poisson",
-                Spacing::Gamma(shape) => {
-                    rate.insert("shape".to_string(), Value::Float(*shape));
-                    "gamma"
-                }
-            };
+            let (law, rate) = process(*per_s, *spacing);
             table.insert(law.to_string(), Value::Table(rate));
             table.insert("requests".to_string(), requests);
             "arrivals"
@@ -429,6 +410,33 @@ fn set_load(
         }
     }
     Ok(())
+}
+
+/// So many clients: all that the scenario says of its own, but for how many they are and when they end.
+fn clients(n: u32, requests: Value, own: Table) -> Table {
+    let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
+    let mut table = Table::from_iter([("think".to_string(), Value::Table(think))]);
+    table.extend(own);
+    for replaced in ["clients", "per_app", "clients_of", "apps", "requests", "duration_s"] {
+        table.remove(replaced);
+    }
+    table.insert("clients".to_string(), Value::Integer(n.into()));
+    table.insert("requests".to_string(), requests);
+    table
+}
+
+/// The process of arrivals and its parameters.
+fn process(per_s: f64, spacing: Spacing) -> (&'static str, Table) {
+    let mut rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(per_s))]);
+    let law = match spacing {
+        Spacing::Even => "constant",
+        Spacing::Poisson => "poisson",
+        Spacing::Gamma(shape) => {
+            rate.insert("shape".to_string(), Value::Float(shape));
+            "gamma"
+        }
+    };
+    (law, rate)
 }
 
 /// The applications of the model that a row names, where the scenario has several models.

@@ -47,8 +47,10 @@ struct Written {
 const CLIENTS: &str = "clients,p50_ms\n1,1\n2,1\n6,1\n16,1\n32,1\n";
 const EVEN: &str =
     "offered_per_s,arrivals,p50_ms\n60,even,1\n180,even,1\n290,even,1\n330,even,1\n390,even,1\n";
-const RANDOM: &str = "offered_per_s,arrivals,p50_ms\n60,poisson,1\n180,poisson,1\n270,poisson,1\n315,poisson,1\n340,poisson,1\n";
-const GAMMA: &str = "offered_per_s,arrivals,p50_ms\n60,gamma:0.5,1\n180,gamma:0.5,1\n270,gamma:4,1\n315,gamma:4,1\n340,gamma:4,1\n";
+const RANDOM: &str = "offered_per_s,arrivals,p50_ms\n60,poisson,1\n180,poisson,1\n270,poisson,1\n\
+    315,poisson,1\n340,poisson,1\n";
+const GAMMA: &str = "offered_per_s,arrivals,p50_ms\n60,gamma:0.5,1\n180,gamma:0.5,1\n270,gamma:4,1\n\
+    315,gamma:4,1\n340,gamma:4,1\n";
 const AT_ONCE: &str = "clients,offered_per_s,arrivals,p50_ms,requests\n,,at-once,1,2000\n";
 const MIXED: &str = "clients,offered_per_s,arrivals,p50_ms,requests\n1,,,1,\n,180,poisson,1,\n,290,gamma:0.5,1,\n\
                      ,380,even,1,\n32,,,1,\n,,at-once,1,2000\n";

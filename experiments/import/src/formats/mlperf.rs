@@ -145,23 +145,7 @@ fn of(
     })?;
     reading.take(&scenario.key, fields[0].becomes);
     taken.push(&scenario.key);
-    let samples = samples.filter(|n| n.fract() == 0.0 && *n <= f64::from(u32::MAX));
-    let samples = || {
-        samples
-            .map(|n| n as u32)
-            .ok_or_else(|| bad(file, scenario, "`samples_per_query` beside it"))
-    };
-    let (load, size) = match scenario.value.replace([' ', '-'], "").to_lowercase().as_str() {
-        "server" => {
-            let per_s =
-                scheduled.ok_or_else(|| bad(file, scenario, "a scheduled rate beside it"))?;
-            (Offered::at(per_s, Spacing::Poisson), 1)
-        }
-        "singlestream" => (Offered::Clients(1), 1),
-        "multistream" => (Offered::Clients(1), samples()?),
-        "offline" => (Offered::AtOnce(samples()?), 1),
-        _ => return Err(bad(file, scenario, "Server, SingleStream, MultiStream or Offline")),
-    };
+    let (load, size) = load(file, scenario, scheduled, samples)?;
     validity(file, entries, &mut reading)?;
     reading.note("results of MLPerf, and what is predicted from them, are not verified by MLCommons Association here");
     let mut ignored: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
@@ -184,6 +168,28 @@ fn of(
     };
     reading.contents.push(Content::Measured(Measured { points: vec![point] }));
     Ok(reading)
+}
+
+/// The load of a scenario, and the items of a request.
+fn load(
+    file: &File<'_>,
+    scenario: &Entry,
+    scheduled: Option<f64>,
+    samples: Option<f64>,
+) -> Result<(Offered, u32), ImportError> {
+    let beside = |what: Option<f64>, words| what.ok_or_else(|| bad(file, scenario, words));
+    let samples = samples.filter(|n| n.fract() == 0.0 && *n <= f64::from(u32::MAX));
+    let samples = || Ok::<_, ImportError>(beside(samples, "`samples_per_query` beside it")? as u32);
+    match scenario.value.replace([' ', '-'], "").to_lowercase().as_str() {
+        "server" => {
+            let per_s = beside(scheduled, "a scheduled rate beside it")?;
+            Ok((Offered::at(per_s, Spacing::Poisson), 1))
+        }
+        "singlestream" => Ok((Offered::Clients(1), 1)),
+        "multistream" => Ok((Offered::Clients(1), samples()?)),
+        "offline" => Ok((Offered::AtOnce(samples()?), 1)),
+        _ => Err(bad(file, scenario, "Server, SingleStream, MultiStream or Offline")),
+    }
 }
 
 /// Says that a result is not valid; refuses a run of accuracy.

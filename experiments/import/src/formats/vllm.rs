@@ -30,7 +30,8 @@ const OF_SERVING: &[Field] = &[
 
 pub const SERVING: Format = Format {
     name: "vllm-serving",
-    title: "vLLM, `vllm bench serve --save-result --percentile-metrics ttft,tpot,e2el`, also appended; SGLang, `bench_serving`",
+    title: "vLLM, `vllm bench serve --save-result --percentile-metrics ttft,tpot,e2el`, also appended; SGLang, \
+            `bench_serving`",
     how: "JSON, or a line each, with `request_throughput` and `num_prompts` or `completed`",
     becomes: &[Kind::Measured],
     fields: OF_SERVING,
