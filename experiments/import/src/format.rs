@@ -265,33 +265,25 @@ fn one_unit(table: &Table, field: &Field, found: &Found) -> Result<(), ImportErr
 pub(crate) const NS_MAX: f64 = 1e15;
 
 /// The three formats that a file is nearest to, each with what it lacks.
-pub(crate) fn nearest(formats: &[Format], head: &Head) -> String {
-    let has = |field: &Field| {
-        let is_key = |name: &&str| {
-            head.text.contains(&format!("\"{}\"", name.rsplit('.').next().unwrap_or(name)))
-        };
-        find(&head.columns, field).is_some() || field.names.iter().any(|name| is_key(&name))
-    };
+pub(crate) fn nearest(formats: &'static [Format], head: &Head) -> String {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_string();
+    let is_key = |name: &&'static str| head.text.contains(&format!("\"{}\"", last(name)));
+    let has = |f: &&Field| find(&head.columns, f).is_some() || f.names.iter().any(is_key);
     let is_json = head.text.trim_start().starts_with(['{', '[']);
-    let of = |format| {
-        let f: &Format = format;
-        let (found, lacks): (Vec<&Field>, Vec<&Field>) =
-            f.fields.iter().filter(|f| f.needed).partition(|f| has(f));
-        let others = f.fields.iter().filter(|f| !f.needed && has(f)).count();
+    // A found name says more than a missing one, which says nothing where none is found.
+    let of = |f: &'static Format| {
+        let found: i64 = f.fields.iter().filter(has).map(|w| 1 + i64::from(w.needed)).sum();
+        let lacks: Vec<&Field> = f.fields.iter().filter(|w| w.needed && !has(w)).collect();
         let same = i64::from(f.how.contains("JSON") == is_json);
-        // A found name says more than a missing one, which says nothing where none is found.
-        let missing = if found.is_empty() && others == 0 { 0 } else { lacks.len() as i64 };
-        (8 * found.len() as i64 + 2 * others as i64 + same - 4 * missing, f, lacks)
+        let missing = if found == 0 { 0 } else { lacks.len() as i64 };
+        (-(4 * found + same - 3 * missing), f, lacks)
     };
     // The last of the table are the most general.
-    let mut all: Vec<(i64, &Format, Vec<&Field>)> = formats.iter().rev().map(of).collect();
-    all.sort_by_key(|a| -a.0);
-    let lacks = |fields: &[&Field]| -> String {
-        let name = |f: &&Field| format!(", no `{}`", f.names[0]);
-        fields.iter().take(3).map(name).collect()
-    };
-    let line = |(_, format, fields): &(i64, &Format, Vec<&Field>)| {
-        format!("`{}` ({}{})", format.name, format.how, lacks(fields))
+    let mut all: Vec<_> = formats.iter().rev().map(of).collect();
+    all.sort_by_key(|a| a.0);
+    let line = |(_, format, lacks): &(i64, &Format, Vec<&Field>)| {
+        let lacks = lacks.iter().take(3).map(|f| format!(", no `{}`", f.names[0]));
+        format!("`{}` ({}{})", format.name, format.how, lacks.collect::<String>())
     };
     all.iter().take(3).map(line).collect::<Vec<_>>().join("; ")
 }

@@ -14,7 +14,8 @@ const KERNELS: &str =
     "use its report of kernels: `nsys stats --report cuda_gpu_kern_sum --format csv`";
 const BATCHES: &str = "measure whole batches: a table of `batch,latency_ms`";
 const JOBS: &str = "write the jobs as a list for `[jobs]` (docs/jobs.md)";
-const LOG: &str = "keep the columns `start_time,name,latency_ms` of a log of requests, or name it with `--as access-log`";
+const LOG: &str = "keep the columns `start_time,name,latency_ms` of a log of requests, or say that it is one with \
+                   `--as access-log`";
 
 /// What is refused: columns that it has, what it is, what to do.
 const REFUSED: &[(&[&str], &str, &str)] = &[

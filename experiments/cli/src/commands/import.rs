@@ -139,7 +139,7 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
             runs: args.runs,
             time_format: args.time_format.clone(),
             arrivals: args.arrivals,
-            time_unit: args.time_unit.map(|unit| 1e3f64.powi(unit as i32)),
+            time_unit: args.time_unit.map(|unit| [1.0, 1e3, 1e6, 1e9][unit as usize]),
             time_is_end: args.time_is.map(|is| is == TimeIs::End),
             format,
         };

@@ -180,7 +180,8 @@ impl<'a> Log<'a> {
                 "`{column}` is taken as the start of a request, which the file does not say: `--time-is end` where it \
                  is written at the end"
             )),
-            (true, true) => reading.note(format!("`{column}` is the end of a request: its arrival is that less its latency")),
+            (true, true) => reading
+                .note(format!("`{column}` is the end of a request: its arrival is that less its latency")),
             (false, _) => reading.note(format!("`{column}` is the start of a request")),
         }
         let (numbers, names, rows) = Default::default();

@@ -10,13 +10,13 @@ const BURST: &str = include_str!("../../../import/samples/burstgpt.csv");
 const TRT: &str = include_str!("../../../import/samples/trtexec.json");
 const VLLM: &str = include_str!("../../../import/samples/vllm_serving.json");
 
-/// A scenario of two applications with this latency and these arrivals, beside a file of this text.
-fn scenario(
+/// A scenario of two applications with this latency and these arrivals, beside a file of this text, and its notes.
+fn noted(
     latency: &str,
     arrivals: &str,
     apps: [&str; 2],
     file: &str,
-) -> Result<Scenario, String> {
+) -> Result<(Scenario, Vec<String>), String> {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("file"), file).unwrap();
     std::fs::write(place.path().join("file.json"), file).unwrap();
@@ -30,8 +30,18 @@ fn scenario(
     let name = place.path().join("s.toml").display().to_string();
     let scenario = Scenario::from_text(&name, &text).map_err(|e| e.to_string())?;
     // While the folder is there.
-    scenario.setup(1).map_err(|e| e.to_string())?;
-    Ok(scenario)
+    let notes = scenario.setup(1).map_err(|e| e.to_string())?.notes;
+    Ok((scenario, notes))
+}
+
+/// The same without its notes.
+fn scenario(
+    latency: &str,
+    arrivals: &str,
+    apps: [&str; 2],
+    file: &str,
+) -> Result<Scenario, String> {
+    noted(latency, arrivals, apps, file).map(|read| read.0)
 }
 
 fn arrivals(scenario: &Scenario) -> Vec<Arrival> {
@@ -61,7 +71,8 @@ fn the_names_of_a_log_are_applications_or_go_round_them() {
     let expected = [(0, classify), (60_000_000, classify)].map(|(at, (a, s, t))| (at, a, s, t));
     assert_eq!(got[..2], expected);
     assert_eq!((got[2].0, got[2].1), (1_000_000_000, AppId(0)));
-    assert!(named.setup(1).unwrap().notes.is_empty());
+    let notes = named.setup(1).unwrap().notes;
+    assert!(notes.len() == 1 && notes[0].contains("`--time-is end`"), "{notes:?}");
     let dealt = of(["a", "b"], "").unwrap();
     let apps: Vec<AppId> = arrivals(&dealt).iter().map(|a| a.app).collect();
     assert_eq!(apps, [AppId(0), AppId(0), AppId(1)]);
@@ -84,6 +95,29 @@ fn azure_2021_is_a_workload_and_its_durations_are_execution_times() {
     let twelfths = all.iter().filter(|a| a.app == AppId(1)).count();
     assert!(twelfths > 20, "thirteen names go round two applications: {twelfths}");
     assert!(all.iter().any(|a| a.alone > Span::from_secs(1)));
+}
+
+#[test]
+fn what_was_odd_or_assumed_is_a_note_of_the_run() {
+    let trace = "HashFunction,Trigger,1\nf,http,60\ng,http,30\nf,http,30.0\n";
+    let counts = "trace = { file = \"file\" }\nduration_s = 60.0";
+    let notes = noted(AFFINE, counts, ["a", "b"], trace).unwrap().1;
+    assert!(notes.iter().any(|n| n.starts_with("file: functions given twice: 1")), "{notes:?}");
+    let blocks = counts.replace("\" }", "\", order = \"released\" }");
+    let notes = noted(AFFINE, &blocks, ["a", "b"], trace).unwrap().1;
+    assert!(notes.iter().any(|n| n.starts_with("file: functions given twice: 1")), "{notes:?}");
+    let prompts = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 4}\n\
+                   {\"timestamp\": 2, \"input_length\": 5, \"output_length\": 4}\n";
+    let llm =
+        "llm = { file = \"file\", base_ms = 1.0, per_context_ms = 0.01, per_generated_ms = 0.1 }";
+    let (read, notes) = noted(AFFINE, llm, ["a", "b"], prompts).unwrap();
+    assert_eq!(arrivals(&read)[1].at.ns(), 2_000_000_000);
+    assert!(notes[0].starts_with("file: times are taken as seconds"), "{notes:?}");
+    // What is no load is refused by name.
+    let history = "Timestamp,User Count,Type,Name,Total Request Count\n1,1,,a,1\n";
+    let wrong =
+        scenario(AFFINE, "workload = { file = \"file\" }", ["a", "b"], history).unwrap_err();
+    assert!(wrong.contains("Locust") && wrong.contains("arrivals.workload.file"), "{wrong}");
 }
 
 #[test]
