@@ -4,7 +4,7 @@ use crate::call::{Call, Chosen, Given, Input, beside, refused};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
-use orrery_calibrate::{Asked as Calibrate, Measurements};
+use orrery_calibrate::{ARRIVALS, Arriving, Asked as Calibrate, Measurements, Options};
 use orrery_cells::answers::answers;
 use orrery_cells::goodput::{Criterion, Find, Search};
 use orrery_cells::goodput_report;
@@ -21,7 +21,7 @@ use orrery_papers::{figure as of_paper, registry};
 use orrery_plans::{self as plans, PlanFile};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -111,13 +111,20 @@ pub fn calibrate(
     requests: u64,
     fit_rows: Option<usize>,
     batch: Option<u32>,
+    arrivals: Option<String>,
+    model: Option<String>,
     seed: Option<u64>,
     jobs: u16,
 ) -> PyResult<(Table, String, Option<String>)> {
     outside("calibrate")?;
+    let arrivals = arrivals.map(|words| {
+        let wrong = || PyValueError::new_err(format!("arrivals: found {words:?}; allowed: {ARRIVALS}"));
+        Arriving::parse(&words).ok_or_else(wrong)
+    });
+    let arrivals = arrivals.transpose()?;
     let (rows, text, recommended) = py.detach(|| {
         let scenario = Call::new(&input, false, false)?.scenario;
-        let measured = Measurements::load(&measured, batch).map_err(refused)?;
+        let measured = Measurements::load(&measured, &Options { batch, arrivals, model, ..Options::default() }).map_err(refused)?;
         let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
         let seed = seed.unwrap_or(scenario.seed);
         let asked = Calibrate { policy, requests, seed, fit_rows };

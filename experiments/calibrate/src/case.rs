@@ -2,7 +2,7 @@
 
 use crate::Asked;
 use crate::value::{Values, What};
-use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, read};
+use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, Spacing, read};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_traces::Input;
@@ -11,6 +11,8 @@ use toml::{Table, Value};
 
 /// What a row is of that names no model of several.
 pub const ALL: &str = "all";
+/// Formats whose rows may be of several models at once.
+const OF_MANY: [&str; 2] = ["measured-table", "access-log"];
 /// Fewer recorded arrivals make no halves.
 const HALVES: usize = 40;
 
@@ -23,23 +25,29 @@ pub struct Measurements {
     pub path: PathBuf,
     /// Its rows.
     pub table: Measured,
+    /// What was assumed of it, the arrivals first.
+    pub notes: Vec<String>,
+    /// Whether a tool wrote it that measures one model at a time.
+    pub is_of_one: bool,
 }
 
 impl Measurements {
-    /// Reads a file. `batch`: the items of a request, where the file does not say it.
+    /// Reads a file. `options`: what it does not say.
     ///
     /// # Errors
     /// When it is of no known format, is damaged, or nobody measured a load in it.
-    pub fn load(path: &Path, batch: Option<u32>) -> Result<Measurements, SpecError> {
+    pub fn load(path: &Path, options: &Options) -> Result<Measurements, SpecError> {
         let name = path.display().to_string();
         let open = || Input::open(path);
-        let options = Options { batch, ..Options::default() };
-        let reading = read(&File::new(&name, &open), &options)?;
+        let reading = read(&File::new(&name, &open), options)?;
         let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
             unreachable!("a measured table was asked for")
         };
         let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-        Ok(Measurements { name, path: path.to_path_buf(), table })
+        let mut notes = [reading.assumed, reading.notes].concat();
+        notes.retain(|note| !note.contains("profile"));
+        let is_of_one = reading.format.is_some_and(|f| !OF_MANY.contains(&f.name));
+        Ok(Measurements { name, path: path.to_path_buf(), table, notes, is_of_one })
     }
 }
 
@@ -56,9 +64,28 @@ pub struct Case {
     pub is_fitted: bool,
     /// The scenario with its load, and the policy alone.
     pub scenario: Scenario,
+    /// The key of its number of requests and how many were measured, where they are fewer than ours.
+    measured: Option<(&'static str, u64)>,
+    is_at_once: bool,
+}
+
+/// Whether all requests of a case come at once: then only its rate is seen, and many assumptions explain it.
+pub fn is_at_once(case: &Case) -> bool {
+    case.is_at_once
 }
 
 impl Case {
+    /// A run of the case that is as long as the measurement: as if another had been made.
+    ///
+    /// # Errors
+    /// As [`Case::run`].
+    pub fn repeated(&self, changes: &[(String, Value)], seed: u64) -> Result<Values, SpecError> {
+        let mut all = changes.to_vec();
+        all.extend(self.measured.map(|(key, n)| (key.to_string(), Value::Integer(n as i64))));
+        // One that ends in the warm-up is as long as ours.
+        self.run(&all, seed).or_else(|_| self.run(changes, seed))
+    }
+
     /// Ours: one run of the case with these keys changed.
     ///
     /// # Errors
@@ -99,13 +126,117 @@ fn values(metrics: &Metrics) -> Option<Values> {
 
 fn theirs(p: &Point) -> Values {
     let all = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p99_ms, p.batch, p.drop_share];
-    Values { all, samples: 0 }
+    Values { all, samples: p.requests.unwrap_or(0) }
+}
+
+/// How long a run is where the file does not say it: three windows of perf_analyzer.
+const RUN_S: f64 = 15.0;
+
+/// The key of the number of requests and how many were measured, where they are fewer than ours.
+fn measured(point: &Point, asked: &Asked) -> Option<(&'static str, u64)> {
+    let (key, per_s) = match &point.load {
+        Offered::Clients(_) => ("closed_loop.requests", point.rate_per_s?),
+        Offered::Rate { per_s, .. } => ("arrivals.requests", *per_s),
+        Offered::AtOnce(_) | Offered::Arrivals(_) => return None,
+    };
+    let n = point.requests.unwrap_or((per_s * RUN_S) as u64);
+    (n > 0 && n < asked.requests).then_some((key, n))
+}
+
+/// The rows that can be replayed, and what is to be known of them and of the others.
+///
+/// # Errors
+/// When there is none.
+pub fn replayable(
+    scenario: &Scenario,
+    measured: &Measurements,
+) -> Result<(Measurements, Vec<String>), SpecError> {
+    let (mut notes, mut kept) = (measured.notes.clone(), Vec::new());
+    let rows = measured.table.points.len();
+    let mut points = measured.table.points.clone();
+    notes.extend(name_model(scenario, measured, &mut points)?);
+    for point in &points {
+        match modelled(point) {
+            Ok((point, note)) => {
+                kept.push(point);
+                notes.extend(note);
+            }
+            Err(why) => notes.push(format!("left out: {}, {why}", point.load)),
+        }
+    }
+    if kept.is_empty() {
+        let found = format!("{rows} rows, none of which can be replayed: {}", notes.join("; "));
+        let remedy = "measure with a generator that keeps up, or without a limit in flight";
+        let allowed = "a row whose load was what it says";
+        return Err(SpecError::value("MEASURED", found, allowed, remedy));
+    }
+    Ok((Measurements { table: Measured { points: kept }, ..measured.clone() }, notes))
+}
+
+/// The model of rows that name none, where the scenario has several and the rows are of one: the file's own name.
+fn name_model(
+    scenario: &Scenario,
+    measured: &Measurements,
+    points: &mut [Point],
+) -> Result<Option<String>, SpecError> {
+    let names = scenario.model_names();
+    let is_named =
+        points.iter().all(|p| p.model.is_some() || matches!(p.load, Offered::Arrivals(_)));
+    if names.len() < 2 || is_named || !measured.is_of_one {
+        return Ok(None);
+    }
+    let stem = measured.path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let Some(stem) = stem.filter(|stem| names.contains(stem)) else {
+        let found = format!("rows of no model in {}", measured.name);
+        let remedy = "say whose they are: `--model NAME`";
+        return Err(SpecError::value(
+            "MEASURED",
+            found,
+            format!("rows of {}", names.join(", ")),
+            remedy,
+        ));
+    };
+    for point in points {
+        point.model.get_or_insert_with(|| stem.clone());
+    }
+    Ok(Some(format!(
+        "rows that name no model are of `{stem}`, as the file's name says; `--model NAME` says another"
+    )))
+}
+
+/// A row with a load that a scenario has, and what was taken for it; why there is none. A limit in flight that is
+/// hardly reached is left out, and one that is always reached is that many clients.
+fn modelled(point: &Point) -> Result<(Point, Option<String>), String> {
+    if point.lags() {
+        return Err("much less was answered than offered while no latency grew".to_string());
+    }
+    let Offered::Rate { per_s, spacing, in_flight_max: Some(most) } = point.load else {
+        return Ok((point.clone(), None));
+    };
+    let ms = point.mean_ms.or(point.p50_ms);
+    let (Some(rate), Some(ms)) = (point.rate_per_s, ms) else {
+        return Err("without a rate and a latency nobody knows whether it was reached".to_string());
+    };
+    // By Little's law.
+    let in_flight = rate * ms / 1e3;
+    let load = match in_flight / f64::from(most) {
+        share if share <= 0.5 => Offered::Rate { per_s, spacing, in_flight_max: None },
+        share if share >= 0.9 => Offered::Clients(most),
+        _ => {
+            return Err(format!(
+                "of which {in_flight:.1} were in flight on average: a limit that is reached at times is not modelled"
+            ));
+        }
+    };
+    let note =
+        format!("{}, of which {in_flight:.1} were in flight on average: as {load}", point.load);
+    Ok((Point { load, ..point.clone() }, Some(note)))
 }
 
 /// How much is asked, to sort by.
 fn asked_of(load: &Offered) -> f64 {
     match load {
-        Offered::Clients(n) => f64::from(*n),
+        Offered::AtOnce(n) | Offered::Clients(n) => f64::from(*n),
         Offered::Rate { per_s, .. } => *per_s,
         Offered::Arrivals(w) => w.requests.len() as f64,
     }
@@ -140,7 +271,9 @@ pub fn cases(
             None => part.point.load.to_string(),
         };
         let model = model_of(&scenario, &part.point);
-        Ok(Case { name, model, theirs: theirs(&part.point), is_fitted, scenario })
+        let (theirs, measured) = (theirs(&part.point), self::measured(&part.point, asked));
+        let is_at_once = matches!(part.point.load, Offered::AtOnce(_));
+        Ok(Case { name, model, theirs, is_fitted, scenario, measured, is_at_once })
     };
     parts.iter().enumerate().map(of).collect()
 }
@@ -233,24 +366,24 @@ fn set_load(
     let (arrivals, closed) = (own(file, "arrivals"), own(file, "closed_loop"));
     let apps = apps_of(scenario, point)?;
     let apps = apps.or_else(|| arrivals.get("apps").or(closed.get("apps")).cloned());
-    let requests = Value::Integer(asked.requests.min(1 << 40) as i64);
+    let requests = match point.load {
+        Offered::AtOnce(n) => Value::Integer(n.into()),
+        _ => Value::Integer(asked.requests.min(1 << 40) as i64),
+    };
     let mut table = Table::new();
     let key = match &point.load {
-        Offered::Clients(n) => {
-            let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
-            table.insert("think".to_string(), Value::Table(think));
-            // All that the scenario says of its clients, but for how many they are and when they end.
-            table.extend(closed);
-            for replaced in ["clients", "per_app", "clients_of", "apps", "requests", "duration_s"] {
-                table.remove(replaced);
+        Offered::AtOnce(n) | Offered::Clients(n) => {
+            // Those of requests at once send one each, all at the start.
+            let is_at_once = matches!(point.load, Offered::AtOnce(_));
+            let own = if is_at_once { Table::new() } else { closed };
+            table = clients(*n, requests, own);
+            if is_at_once {
+                file.remove("warm_up_s");
             }
-            table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
-            table.insert("requests".to_string(), requests);
             "closed_loop"
         }
-        Offered::Rate { per_s, even } => {
-            let rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
-            let law = if *even { "constant" } else { "poisson" };
+        Offered::Rate { per_s, spacing, .. } => {
+            let (law, rate) = process(*per_s, *spacing);
             table.insert(law.to_string(), Value::Table(rate));
             table.insert("requests".to_string(), requests);
             "arrivals"
@@ -277,6 +410,33 @@ fn set_load(
         }
     }
     Ok(())
+}
+
+/// So many clients: all that the scenario says of its own, but for how many they are and when they end.
+fn clients(n: u32, requests: Value, own: Table) -> Table {
+    let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
+    let mut table = Table::from_iter([("think".to_string(), Value::Table(think))]);
+    table.extend(own);
+    for replaced in ["clients", "per_app", "clients_of", "apps", "requests", "duration_s"] {
+        table.remove(replaced);
+    }
+    table.insert("clients".to_string(), Value::Integer(n.into()));
+    table.insert("requests".to_string(), requests);
+    table
+}
+
+/// The process of arrivals and its parameters.
+fn process(per_s: f64, spacing: Spacing) -> (&'static str, Table) {
+    let mut rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(per_s))]);
+    let law = match spacing {
+        Spacing::Even => "constant",
+        Spacing::Poisson => "poisson",
+        Spacing::Gamma(shape) => {
+            rate.insert("shape".to_string(), Value::Float(shape));
+            "gamma"
+        }
+    };
+    (law, rate)
 }
 
 /// The applications of the model that a row names, where the scenario has several models.

@@ -3,6 +3,7 @@
 use crate::Calibration;
 use crate::case::{ALL, Case};
 use crate::errors::{Errors, Part as Rows, error};
+use crate::evidence::{Found, RUNS};
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
@@ -44,6 +45,9 @@ pub fn document(c: &Calibration) -> Page {
     let mut page = Page::new("calibrate", c.scenario.name.clone());
     page.subtitle = format!("against {}", c.measured);
     verdict(c, &mut page);
+    for note in &c.notes {
+        page.ask("assumed", note);
+    }
     page.ask("policy", c.policy.text());
     page.ask("models", models(c));
     let each = "requests in a run at a rate or with clients";
@@ -52,11 +56,22 @@ pub fn document(c: &Calibration) -> Page {
         let own = c.cases.iter().filter(|case| case.is_fitted == fitted);
         own.map(|case| named(c, case)).collect::<Vec<_>>().join(", ")
     };
-    page.ask("fitted on", rows(true));
-    page.ask("judged on", rows(false));
+    page.ask(
+        "noise",
+        format!(
+            "{RUNS} more runs of each, as long as the measurement (15 s where it is unknown): {}",
+            noise(c)
+        ),
+    );
+    if !c.tried.is_empty() {
+        page.ask("fitted on", rows(true));
+        page.ask("judged on", rows(false));
+    }
     let caption = "ours less theirs, as a share of theirs; of drops the difference";
     page.section("Ours beside theirs", beside(c, caption).part());
-    page.section("Each assumption alone", assumptions(c));
+    if !c.tried.is_empty() {
+        page.section("Each assumption alone", assumptions(c));
+    }
     page.section("What is recommended", recommended(c));
     page
 }
@@ -98,6 +113,36 @@ fn off(c: &Calibration, ours: &[Values], rows: Rows) -> String {
     format!("{m} in rate, mean and median ({}), {t} in p90 and p99", where_is(c, &middle))
 }
 
+/// `errors up to 0.5 % in rate, mean and median and 2.1 % in p90 and p99`.
+fn noise(c: &Calibration) -> String {
+    let [m, t] = [c.evidence.middle, c.evidence.tail].map(|noise| percent(noise.limit));
+    format!(
+        "errors up to {m} in rate, mean and median, and {t} in p90 and p99, are within the noise of its own runs"
+    )
+}
+
+/// What is said where nothing is recommended; where an assumption is, nothing.
+fn why_none(c: &Calibration) -> Vec<String> {
+    match &c.evidence.found {
+        Found::One(_) => Vec::new(),
+        Found::Nothing => vec![
+            format!("That is no evidence against the scenario: {}.", noise(c)),
+            "No single assumption is tried, and none is recommended.".to_string(),
+        ],
+        Found::Unexplained => {
+            vec!["No single assumption explains a tenth of that, and more than noise.".to_string()]
+        }
+        Found::Several(all) => {
+            let names: Vec<String> = all.iter().map(|i| c.tried[*i].words()).collect();
+            vec![format!(
+                "No single assumption is recommended: {} explain it alike, and these rows do not tell them apart. \
+                 Measure at other loads.",
+                names.join(" and ")
+            )]
+        }
+    }
+}
+
 /// First the error that says how good the scenario is at another load: on rows that nothing was fitted on.
 fn verdict(c: &Calibration, page: &mut Page) {
     let mean = |ours: &[Values], rows, of| error(&c.cases, ours, rows, of).mean;
@@ -105,8 +150,11 @@ fn verdict(c: &Calibration, page: &mut Page) {
     let before = tone(mean(&c.ours, Rows::All, MIDDLE));
     let best = c.best.and_then(|i| Some((&c.tried[i], c.tried[i].fitted.as_ref().ok()?)));
     let Some((tried, fitted)) = best else {
-        page.say(before, as_it_is);
-        page.say(Tone::Plain, "No single assumption explains a tenth of that.");
+        let is_noise = c.evidence.found == Found::Nothing;
+        page.say(if is_noise { Tone::Good } else { before }, as_it_is);
+        for words in why_none(c) {
+            page.say(Tone::Plain, words);
+        }
         return;
     };
     if c.cases.iter().all(|case| case.is_fitted) {
@@ -165,7 +213,11 @@ fn beside(c: &Calibration, caption: &str) -> Table {
             };
             let [ours, off] = pair(c.ours.get(i));
             let [new, new_off] = pair(best.and_then(|f| f.ours.get(i)));
-            let load = if case.is_fitted { &case.name } else { &format!("{}*", case.name) };
+            let load = if case.is_fitted || c.tried.is_empty() {
+                &case.name
+            } else {
+                &format!("{}*", case.name)
+            };
             table.rows.push(vec![
                 Field::text(&case.model),
                 Field::text(load),
@@ -178,7 +230,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
             ]);
         }
     }
-    if c.cases.iter().any(|case| !case.is_fitted) {
+    if !c.tried.is_empty() && c.cases.iter().any(|case| !case.is_fitted) {
         table.caption.push_str("; rows with * were not fitted on");
     }
     table
@@ -227,8 +279,15 @@ fn assumptions(c: &Calibration) -> Vec<Part> {
 
 fn recommended(c: &Calibration) -> Vec<Part> {
     let Some(fitted) = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok()) else {
-        let words =
-            "Keep the scenario: measure more loads, or look at what the largest error is about.";
+        let words = match c.evidence.found {
+            Found::Nothing => "Keep the scenario.",
+            Found::Several(_) => {
+                "Keep the scenario until rows of other loads tell which one it is."
+            }
+            _ => {
+                "Keep the scenario: measure more loads, or look at what the largest error is about."
+            }
+        };
         return vec![Part::Text(words.to_string())];
     };
     let line = |(key, value): &(String, toml::Value)| format!("{key} = {value}");

@@ -2,8 +2,10 @@
 
 use crate::assumption::{Assumption, Changes, Objective, Range, World};
 use crate::case::Case;
-use crate::value::{Values, What};
+use crate::value::{Values, What, mean_of};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Points of the first look over a range.
 const GRID: usize = 13;
@@ -61,26 +63,29 @@ pub fn run(
     which.iter().map(|&i| cases[i].run(changes, seed)).collect()
 }
 
-/// How far ours is from theirs in what an assumption is fitted to.
-fn distance(to: Objective, cases: &[Case], which: &[usize], ours: &[Values]) -> f64 {
-    let mut sum = 0.0;
-    for (&i, ours) in which.iter().zip(ours) {
-        let theirs = &cases[i].theirs;
-        let ratio = |what: What| Some(ours.of(what)? / theirs.of(what)?);
-        let usual =
-            || [What::P50, What::Mean, What::P99, What::Rate].iter().find_map(|w| ratio(*w));
-        let middle = usual().unwrap_or(1.0);
-        for &what in to.what() {
-            let ratio = match (ratio(what), to, what) {
-                (Some(r), Objective::Tail, _) => r / middle,
-                (Some(r), ..) => r,
-                (None, _, What::P50) => middle,
-                (None, ..) => continue,
-            };
-            sum += libm::fabs(libm::log(ratio.max(1e-9)));
-        }
+/// How far ours is from theirs in what an assumption is fitted to. Where runs differ by their seed, what differs much
+/// counts less, and a tail is fitted together with the rest.
+fn distance(to: Objective, theirs: &Values, ours: &Values, weights: Option<&[f64; 7]>) -> f64 {
+    let ratio = |what: What| Some(ours.of(what)? / theirs.of(what)?);
+    let usual = || [What::P50, What::Mean, What::P99, What::Rate].iter().find_map(|w| ratio(*w));
+    let middle = usual().unwrap_or(1.0);
+    let (mut sum, mut weight, mut n) = (0.0, 0.0, 0.0);
+    let of = match (to, weights) {
+        (Objective::Tail, Some(_)) => &[What::Mean, What::P50, What::P90, What::P99],
+        _ => to.what(),
+    };
+    for &what in of {
+        let ratio = match (ratio(what), to, what) {
+            (Some(r), Objective::Tail, _) if weights.is_none() => r / middle,
+            (Some(r), ..) => r,
+            (None, _, What::P50) => middle,
+            (None, ..) => continue,
+        };
+        let own = weights.map_or(1.0, |weights| weights[what as usize]);
+        sum += own * libm::fabs(libm::log(ratio.max(1e-9)));
+        (weight, n) = (weight + own, n + 1.0);
     }
-    sum
+    if weight > 0.0 { sum * n / weight } else { 0.0 }
 }
 
 /// The search of one assumption.
@@ -88,14 +93,33 @@ struct Search<'a> {
     a: &'a Assumption,
     world: World<'a>,
     cases: &'a [Case],
-    seed: u64,
+    seeds: &'a [u64],
+    /// How much each quantity of each case counts, where runs differ by their seed.
+    weights: Option<&'a [[f64; 7]]>,
+    /// The distances that are known, by case and value: the same values are tried for other rows again.
+    known: RefCell<BTreeMap<(usize, u64), f64>>,
 }
 
 impl Search<'_> {
+    /// The distance of some cases with a value.
     fn at(&self, which: &[usize], value: f64) -> Result<f64, SpecError> {
         let changes = (self.a.changes)(&self.world, value);
-        let ours = run(self.cases, which, &changes, self.seed)?;
-        Ok(distance(self.a.to, self.cases, which, &ours))
+        let of = |&i: &usize| {
+            let key = (i, value.to_bits());
+            let known = self.known.borrow().get(&key).copied();
+            known.map_or_else(|| self.with(i, &changes), Ok).inspect(|&d| {
+                self.known.borrow_mut().insert(key, d);
+            })
+        };
+        which.iter().map(of).sum()
+    }
+
+    /// The distance of a case with keys changed.
+    fn with(&self, case: usize, changes: &[(String, toml::Value)]) -> Result<f64, SpecError> {
+        let runs = self.seeds.iter().map(|&seed| run(self.cases, &[case], changes, seed));
+        let ours = mean_of(&runs.collect::<Result<Vec<_>, _>>()?);
+        let weights = self.weights.map(|weights| &weights[case]);
+        Ok(distance(self.a.to, &self.cases[case].theirs, &ours[0], weights))
     }
 
     /// The best value on some cases and its distance; `None` where no value changes anything.
@@ -211,8 +235,8 @@ pub fn tried(
     scenario: &Scenario,
     policy: &PolicySpec,
     cases: &[Case],
-    as_it_is: &[Values],
-    seed: u64,
+    seeds: &[u64],
+    weights: &[[f64; 7]],
 ) -> Result<Tried, SpecError> {
     let which: Vec<usize> = (0..cases.len()).filter(|&i| cases[i].is_fitted).collect();
     let fitted: Vec<&Case> = which.iter().map(|&i| &cases[i]).collect();
@@ -222,18 +246,25 @@ pub fn tried(
         Ok(range) => range,
         Err(why) => return Ok(answer(Err(why))),
     };
-    let search = Search { a, world, cases, seed };
+    let is_steady = seeds.len() == 1;
+    let weights = Some(weights).filter(|_| !is_steady);
+    let search = Search { a, world, cases, seeds, weights, known: RefCell::default() };
     let Some(best) = search.best(&which, &range)? else {
         let none = "no value changes what it is fitted to, on these rows".to_string();
         return Ok(answer(Err(none)));
     };
-    let before: Vec<Values> = which.iter().map(|&i| as_it_is[i]).collect();
-    if best.1 >= distance(a.to, cases, &which, &before) {
+    let as_it_is = which.iter().map(|&i| search.with(i, &[]));
+    if best.1 >= as_it_is.sum::<Result<f64, _>>()? {
         return Ok(answer(Err("no value fits better than the scenario as it is".to_string())));
     }
-    let interval = search.interval(&which, &range, best)?;
-    let changes = (a.changes)(&search.world, best.0);
+    // It is a rough thing: one seed tells enough, about its own best.
+    let known = if is_steady { search.known } else { RefCell::default() };
+    let one = Search { seeds: &seeds[..1], known, ..search };
+    let own = if is_steady { Some(best) } else { one.best(&which, &range)? };
+    let interval = one.interval(&which, &range, own.unwrap_or(best))?;
+    let interval = (interval.0.min(best.0), interval.1.max(best.0));
+    let changes = (a.changes)(&one.world, best.0);
     let all: Vec<usize> = (0..cases.len()).collect();
-    let ours = run(cases, &all, &changes, seed)?;
+    let ours = run(cases, &all, &changes, seeds[0])?;
     Ok(answer(Ok(Fitted { value: best.0, interval, changes, ours })))
 }

@@ -1,20 +1,26 @@
 //! A measured load, replayed: ours beside theirs, and the one assumption that explains most of what is left.
 //!
 //! ```text
-//!  SCENARIO ──┐                    ┌─> every other row: each assumption of assumption.rs alone (fit.rs)
-//!             ├─> case.rs: a ──────┤                          │
-//!  MEASURED ──┘   scenario a row   └─> the rows between: what the fitted value leaves
+//!  SCENARIO ──┐                   as it is, with many seeds: is the error beyond their noise? (evidence.rs)
+//!             ├─> case.rs: a ─────────┤ no: nothing is tried, nothing is recommended
+//!  MEASURED ──┘   scenario a row      │ yes
+//!                                     ├─> every other row: each assumption of assumption.rs alone (fit.rs)
+//!                                     └─> the rows between: what the fitted value leaves
 //!                                                             │
 //!                         document.rs, rows.rs <──────────────┘
 //! ```
 //!
 //! It changes one thing at a time, and says what that leaves on rows that it was not fitted on. Nothing here
 //! knows a tool's format: `orrery_import` reads them.
+//!
+//! Invariant: nothing is recommended without evidence beyond noise, nor where two assumptions explain as much
+//! (`tests::law`).
 
 mod assumption;
 mod case;
 mod document;
 mod errors;
+mod evidence;
 mod fit;
 mod moved;
 mod rows;
@@ -23,8 +29,9 @@ mod tests;
 mod value;
 
 pub use case::{Case, Measurements};
+pub use evidence::{Evidence, Found, Noise};
 pub use fit::{Fitted, Tried};
-use value::{MIDDLE, TAIL};
+pub use orrery_import::{ARRIVALS, Arriving, Options};
 pub use value::{Values, WHAT};
 
 use orrery_output::Progress;
@@ -60,18 +67,17 @@ pub struct Calibration {
     pub cases: Vec<Case>,
     /// Ours of the scenario as it is, by case.
     pub ours: Vec<Values>,
-    /// Each assumption alone.
+    /// What is assumed of the measurements, and which rows are left out.
+    pub notes: Vec<String>,
+    /// Each assumption alone; none where there is nothing to explain.
     pub tried: Vec<Tried>,
-    /// The one that explains most, where one explains anything.
+    /// Whether the errors are beyond noise, and what explains them.
+    pub evidence: Evidence,
+    /// The one that explains most, where one alone explains anything.
     pub best: Option<usize>,
     /// The scenario with it.
     pub recommended: Option<Scenario>,
 }
-
-/// An error of the middle that is as small as a repeated measurement's: the tail is looked at then.
-const GOOD: f64 = 0.02;
-/// An assumption explains something where it leaves less than this share of the error.
-const EXPLAINS: f64 = 0.9;
 
 /// Replays the measured load, and tries each assumption alone.
 ///
@@ -86,28 +92,44 @@ pub fn calibrate(
         Some(policy) => policy.clone(),
         None => scenario.policies()?.remove(0),
     };
-    let cases = case::cases(scenario, measured, &policy, &asked)?;
+    let (measured, notes) = case::replayable(scenario, measured)?;
+    let cases = case::cases(scenario, &measured, &policy, &asked)?;
     let all: Vec<usize> = (0..cases.len()).collect();
     let ours = fit::run(&cases, &all, &[], asked.seed)?;
-    let assumptions = assumption::all();
-    let progress = Progress::new(assumptions.len() as u64, "assumptions");
-    let of = |a: &assumption::Assumption| {
-        let tried = fit::tried(a, scenario, &policy, &cases, &ours, asked.seed);
-        progress.step();
-        tried
+    let mut evidence = Evidence::of(&cases, asked.seed)?;
+    let mut tried = Vec::new();
+    if let Some(judged) = evidence.judged() {
+        let (assumptions, weights) = (assumption::all(), evidence.weights());
+        let seeds = evidence.seeds(asked.seed);
+        let progress = Progress::new(assumptions.len() as u64, "assumptions");
+        let of = |a: &assumption::Assumption| {
+            let tried = fit::tried(a, scenario, &policy, &cases, &seeds, &weights);
+            progress.step();
+            tried
+        };
+        tried = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
+        evidence.choose(&cases, &tried, asked.seed, judged);
+    }
+    let best = match evidence.found {
+        Found::One(i) => Some(i),
+        _ => None,
     };
-    let tried: Vec<Tried> = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
-    // Tails are told from the middle, so they come second.
-    let of = |ours: &[Values], what| errors::error(&cases, ours, errors::Part::All, what).mean;
-    let what = if of(&ours, MIDDLE) > GOOD { MIDDLE } else { TAIL };
-    let left = |t: &Tried| t.fitted.as_ref().ok().map(|f| of(&f.ours, what));
-    let best = (0..tried.len()).filter_map(|i| Some((left(&tried[i])?, i)));
-    let best = best.min_by(|a, b| a.0.total_cmp(&b.0));
-    let best = best.filter(|(left, _)| *left < EXPLAINS * of(&ours, what)).map(|(_, i)| i);
     let changes = best.and_then(|i| Some(tried[i].fitted.as_ref().ok()?.changes.clone()));
     let recommended = changes.map(|changes| scenario.with(&changes)).transpose()?;
-    let (scenario, measured) = (scenario.clone(), measured.name.clone());
-    Ok(Calibration { scenario, policy, measured, asked, cases, ours, tried, best, recommended })
+    let (scenario, measured) = (scenario.clone(), measured.name);
+    Ok(Calibration {
+        scenario,
+        policy,
+        measured,
+        asked,
+        cases,
+        ours,
+        notes,
+        tried,
+        evidence,
+        best,
+        recommended,
+    })
 }
 
 impl Calibration {

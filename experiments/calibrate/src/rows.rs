@@ -3,6 +3,7 @@
 
 use crate::Calibration;
 use crate::errors::{Part, error};
+use crate::evidence::{Found, Noise};
 use crate::value::{MIDDLE, TAIL, Values, WHAT};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::scenario_cell::inputs_sha256;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 /// The rows.
 pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
     let mut rows = Vec::new();
-    let mut add = |words: &str, value: Option<f64>, changes: &[_], all: &[Values]| {
+    let mut add = |words: &str, value: Option<f64>, changes: &[_], all: &[Values], flag: &str| {
         for (case, ours) in c.cases.iter().zip(all) {
             let scenario = case.scenario.with(changes)?;
             let inputs = inputs_sha256(&scenario)?;
@@ -31,13 +32,14 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
                 scope: "all".to_string(),
                 samples: ours.samples,
                 seeds: format!("{0}-{0}", c.asked.seed),
-                warm_up: match c.scenario.file.warm_up_s {
+                warm_up: match scenario.file.warm_up_s {
                     0.0 => "none".to_string(),
                     s => format!("arrivals before {s} s are not counted"),
                 },
                 spec_sha256: spec_sha256(&spec),
                 inputs_sha256: inputs,
                 result_version: RESULT_VERSION,
+                flags: flag.to_string(),
                 ..Row::default()
             };
             for (what, _, metric, units) in WHAT {
@@ -56,10 +58,12 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
         }
         Ok::<(), SpecError>(())
     };
-    add("none", None, &[], &c.ours)?;
-    for t in &c.tried {
+    let is_noise = c.evidence.found == Found::Nothing;
+    add("none", None, &[], &c.ours, if is_noise { "within-noise" } else { "" })?;
+    for (i, t) in c.tried.iter().enumerate() {
         if let Ok(f) = &t.fitted {
-            add(t.name, Some(f.value), &f.changes, &f.ours)?;
+            let flag = if c.best == Some(i) { "recommended" } else { "" };
+            add(t.name, Some(f.value), &f.changes, &f.ours, flag)?;
         }
     }
     Ok(rows)
@@ -83,10 +87,23 @@ pub fn in_json(c: &Calibration) -> Value {
         }),
         Err(why) => json!({"name": t.name, "key": t.key, "not_tried": why}),
     });
+    let noise = |n: Noise| json!({"mean": n.mean, "deviation": n.spread, "limit": n.limit, "error": n.error});
     json!({
         "measured": c.measured,
         "as_it_is": {"mean_error": errors(&c.ours)},
         "assumptions": tried.collect::<Vec<_>>(),
+        "notes": c.notes,
+        "noise": {"middle": noise(c.evidence.middle), "tail": noise(c.evidence.tail)},
+        "evidence": match &c.evidence.found {
+            Found::Nothing => "none: the error is within the noise",
+            Found::Unexplained => "beyond noise, explained by no assumption",
+            Found::Several(_) => "beyond noise, explained by several assumptions alike",
+            Found::One(_) => "beyond noise, explained by one assumption",
+        },
+        "not_told_apart": match &c.evidence.found {
+            Found::Several(all) => all.iter().map(|i| c.tried[*i].name).collect(),
+            _ => Vec::new(),
+        },
         "explains_most": c.best.map(|i| c.tried[i].name),
     })
 }

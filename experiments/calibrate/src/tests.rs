@@ -1,6 +1,8 @@
 //! What is known is found again: measurements that this simulator made with one thing changed, and a table of
 //! others.
 
+mod law;
+
 use super::*;
 use orrery_import::{File, Options, read};
 
@@ -32,7 +34,13 @@ fn measured(name: &str, text: &str, path: &Path) -> Measurements {
     let reading = read(&File::new(name, &open), &Options::default()).unwrap();
     let content = reading.content(Some(orrery_import::Kind::Measured)).unwrap();
     let orrery_import::Content::Measured(table) = content.clone() else { unreachable!() };
-    Measurements { name: name.to_string(), path: path.to_path_buf(), table }
+    Measurements {
+        name: name.to_string(),
+        path: path.to_path_buf(),
+        table,
+        notes: [reading.assumed.clone(), reading.notes.clone()].concat(),
+        is_of_one: false,
+    }
 }
 
 fn orrery_import_input(

@@ -47,6 +47,12 @@ impl Values {
         self.all[what as usize]
     }
 
+    /// These values, as far as they are known there too.
+    pub fn known_in(&self, other: &Values) -> Values {
+        let all = std::array::from_fn(|i| self.all[i].filter(|_| other.all[i].is_some()));
+        Values { all, samples: self.samples }
+    }
+
     /// The error of ours against theirs: a share of theirs, of drops the difference.
     pub fn error(&self, theirs: &Values, what: What) -> Option<f64> {
         let (ours, theirs) = (self.of(what)?, theirs.of(what)?);
@@ -56,6 +62,18 @@ impl Values {
             _ => None,
         }
     }
+}
+
+/// The mean of runs of some cases.
+pub fn mean_of(runs: &[Vec<Values>]) -> Vec<Values> {
+    let of = |case: usize| {
+        let all = std::array::from_fn(|what| {
+            let sum = runs.iter().map(|run| run[case].all[what]).sum::<Option<f64>>();
+            sum.map(|sum| sum / runs.len() as f64)
+        });
+        Values { all, samples: runs.iter().map(|run| run[case].samples).sum() }
+    };
+    (0..runs.first().map_or(0, Vec::len)).map(of).collect()
 }
 
 /// What an assumption is judged by first: the level of the load and of the latencies.

@@ -1,5 +1,6 @@
 //! What a file becomes: a profile, a workload, prompts, or a measured table, each with its CSV.
 
+use crate::load::Spacing;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Write;
 
@@ -216,17 +217,28 @@ impl Prompts {
 /// How load was offered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offered {
+    /// So many requests at once.
+    AtOnce(u32),
     /// So many clients, each with one request in flight.
     Clients(u32),
-    /// Requests at a rate, evenly spaced or at random.
+    /// Requests at a rate.
     Rate {
         /// Requests a second.
         per_s: f64,
-        /// Evenly spaced, not a Poisson process.
-        even: bool,
+        /// How they are spaced.
+        spacing: Spacing,
+        /// The most requests in flight: one more waits in the generator for an answer.
+        in_flight_max: Option<u32>,
     },
     /// Exactly these arrivals.
     Arrivals(Workload),
+}
+
+impl Offered {
+    /// Requests at a rate, however many are in flight.
+    pub(crate) fn at(per_s: f64, spacing: Spacing) -> Offered {
+        Offered::Rate { per_s, spacing, in_flight_max: None }
+    }
 }
 
 /// A measured run.
@@ -234,6 +246,8 @@ pub enum Offered {
 pub struct Point {
     /// What was offered.
     pub load: Offered,
+    /// Why the load is taken for this, where the file does not say how its requests arrived.
+    pub assumed: Option<&'static str>,
     /// The model, where the file names it.
     pub model: Option<String>,
     /// Items in a request.
@@ -254,13 +268,21 @@ pub struct Point {
     pub batch: Option<f64>,
     /// Share of requests without an answer.
     pub drop_share: Option<f64>,
+    /// The answered requests behind the numbers.
+    pub requests: Option<u64>,
 }
+
+/// Less than this share of the offered rate is answered: the server or the generator lags.
+const KEEPS_UP: f64 = 0.9;
+/// How long a run is that does not say it: perf_analyzer's window.
+const RUN_S: f64 = 5.0;
 
 impl Point {
     /// A point of which nothing is known but its load.
     pub fn new(load: Offered) -> Point {
         Point {
             load,
+            assumed: None,
             model: None,
             size: 1,
             rate_per_s: None,
@@ -271,7 +293,31 @@ impl Point {
             p99_ms: None,
             batch: None,
             drop_share: None,
+            requests: None,
         }
+    }
+
+    /// The quantiles that are known, with their names.
+    pub fn quantiles(&self) -> Vec<(&'static str, f64)> {
+        let all = [("p50", self.p50_ms), ("p90", self.p90_ms), ("p95", self.p95_ms)];
+        let all = all.into_iter().chain([("p99", self.p99_ms)]);
+        all.filter_map(|(name, ms)| Some((name, ms?))).collect()
+    }
+
+    /// Whether much less was answered than offered while no latency grew: then the generator did not keep up, or
+    /// requests failed, and the load was not what it says.
+    pub fn lags(&self) -> bool {
+        let (Offered::Rate { per_s, in_flight_max: None, .. }, Some(rate)) =
+            (&self.load, self.rate_per_s)
+        else {
+            return false;
+        };
+        let ended = rate / (1.0 - self.drop_share.unwrap_or(0.0)).max(1e-9);
+        let longest = self.quantiles().into_iter().map(|q| q.1).chain(self.mean_ms);
+        let run_s = self.requests.map_or(RUN_S, |n| n as f64 / rate.max(1e-9));
+        // A server that lags makes the last request wait for all that is missing.
+        let waits_s = (1.0 - ended / per_s) * run_s;
+        ended < KEEPS_UP * per_s && longest.fold(0.0, f64::max) < 250.0 * waits_s
     }
 }
 
@@ -285,34 +331,42 @@ pub struct Measured {
 impl Measured {
     fn csv(&self) -> String {
         let columns = "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,\
-                       p95_ms,p99_ms,batch,drop_share\n";
+                       p95_ms,p99_ms,batch,drop_share,requests\n";
         // Sums and differences end in what floats leave.
         let some =
             |x: Option<f64>| x.map_or(String::new(), |x| ((x * 1e9).round() / 1e9).to_string());
         let mut out = columns.to_string();
         for p in &self.points {
             let (clients, offered, arrivals) = match &p.load {
-                Offered::Clients(n) => (n.to_string(), String::new(), ""),
-                Offered::Rate { per_s, even: true } => (String::new(), per_s.to_string(), "even"),
-                Offered::Rate { per_s, even: false } => {
-                    (String::new(), per_s.to_string(), "poisson")
+                Offered::AtOnce(_) => (None, None, "at-once".to_string()),
+                Offered::Clients(n) => (Some(*n), None, String::new()),
+                Offered::Rate { per_s, spacing, in_flight_max } => {
+                    (*in_flight_max, Some(*per_s), spacing.to_string())
                 }
-                Offered::Arrivals(w) => (String::new(), rate_of(w).to_string(), "as-recorded"),
+                Offered::Arrivals(w) => (None, Some(rate_of(w)), "as-recorded".to_string()),
             };
+            let clients = clients.map_or(String::new(), |n| n.to_string());
+            let offered = offered.map_or(String::new(), |x| x.to_string());
+            let assumed = if p.assumed.is_some() { ASSUMED } else { "" };
             let model = quoted(p.model.as_deref().unwrap_or_default());
             let numbers = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p95_ms, p.p99_ms];
             let numbers = numbers.into_iter().chain([p.batch, p.drop_share]).map(some);
-            let numbers: Vec<String> = numbers.collect();
-            let _ = writeln!(
-                out,
-                "{model},{clients},{offered},{arrivals},{},{}",
-                p.size,
-                numbers.join(",")
-            );
+            let requests = match p.load {
+                Offered::AtOnce(n) => Some(u64::from(n)),
+                _ => p.requests,
+            };
+            let requests = requests.map_or(String::new(), |n| n.to_string());
+            let numbers: Vec<String> = numbers.chain([requests]).collect();
+            let (size, numbers) = (p.size, numbers.join(","));
+            let _ =
+                writeln!(out, "{model},{clients},{offered},{arrivals}{assumed},{size},{numbers}");
         }
         out
     }
 }
+
+/// What follows the arrivals in a measured table where they are assumed.
+pub(crate) const ASSUMED: &str = " (assumed)";
 
 /// The mean rate of arrivals.
 pub(crate) fn rate_of(w: &Workload) -> f64 {

@@ -4,6 +4,7 @@ use crate::File;
 use crate::content::{Content, Kind};
 use crate::error::ImportError;
 use crate::head::Head;
+use crate::load::Arriving;
 use orrery_traces::columns::{Found, Wanted, find, found};
 use orrery_traces::error::shorten;
 use orrery_traces::table::Table;
@@ -47,6 +48,8 @@ pub struct Options {
     pub runs: Option<u64>,
     /// The format of times, as `strftime` has it.
     pub time_format: Option<String>,
+    /// How the requests of a measured load arrived.
+    pub arrivals: Option<Arriving>,
     /// The nanoseconds of the unit of its times, where they are plain numbers.
     pub time_unit: Option<f64>,
     /// Whether the time of a log is the end of a request, where it does not say it.
@@ -104,8 +107,10 @@ impl Reading {
         self.contents.iter().find(fits).ok_or_else(|| {
             let can: Vec<&str> = self.contents.iter().map(|c| c.kind().word()).collect();
             let found = kind.map_or("nothing", Kind::word);
+            let why = self.notes.iter().find(|n| n.starts_with(&format!("no {found}")));
+            let found = format!("`{found}`{}", why.map_or(String::new(), |n| format!(" ({n})")));
             let remedy = "name one of these with `--as`, or leave it out";
-            ImportError::value(&self.file, format!("`{found}`"), can.join(", "), remedy)
+            ImportError::value(&self.file, found, can.join(", "), remedy)
         })
     }
 
@@ -165,6 +170,7 @@ impl Sheet<'_> {
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
             if let Some(found) = found {
+                one_unit(&table, field, found)?;
                 reading.take(shorten(&table.header()[found.at]), field.becomes);
             }
         }
@@ -219,6 +225,14 @@ impl Sheet<'_> {
         Ok(self.number(field, NS_MAX / unit_ns)?.map(|x| x * unit_ns / 1e6))
     }
 
+    /// A latency in milliseconds: a time above 0.
+    pub fn latency(&self, field: usize) -> Result<Option<f64>, ImportError> {
+        match self.ms(field)? {
+            Some(ms) if ms <= 0.0 => Err(self.bad(field, "a time above 0, or nothing")),
+            ms => Ok(ms),
+        }
+    }
+
     /// A size of a batch, at least 1.
     pub fn size(&self, field: usize) -> Result<Option<u32>, ImportError> {
         match self.at(field) {
@@ -230,6 +244,20 @@ impl Sheet<'_> {
     /// The error of a field.
     pub fn bad(&self, field: usize, allowed: &str) -> ImportError {
         self.table.bad_field(self.at(field).unwrap_or(usize::MAX), allowed).into()
+    }
+}
+
+/// Refuses a second column of the same quantity in another unit.
+fn one_unit(table: &Table, field: &Field, found: &Found) -> Result<(), ImportError> {
+    let (header, after) = (table.header(), found.at + 1);
+    match find(&header[after..], field) {
+        Some(other) if other.unit_ns != found.unit_ns => {
+            let (a, b) = (shorten(&header[found.at]), shorten(&header[after + other.at]));
+            let place = format!("{}: line {}", table.file(), table.header_line());
+            let found = format!("`{a}` and `{b}`, one quantity in two units");
+            Err(ImportError::value(place, found, "one of them", "remove or rename the other"))
+        }
+        _ => Ok(()),
     }
 }
 

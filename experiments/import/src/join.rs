@@ -2,6 +2,7 @@
 
 use crate::content::{Content, Measured, Offered, Profile, rate_of};
 use crate::error::ImportError;
+use crate::load::Spacing;
 
 /// Contents of one kind as one.
 ///
@@ -43,10 +44,17 @@ pub fn join(parts: Vec<(String, Content)>) -> Result<Content, ImportError> {
 impl std::fmt::Display for Offered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Offered::AtOnce(n) => write!(f, "{n} at once"),
             Offered::Clients(1) => write!(f, "1 client"),
             Offered::Clients(n) => write!(f, "{n} clients"),
-            Offered::Rate { per_s, even: true } => write!(f, "{per_s}/s evenly"),
-            Offered::Rate { per_s, even: false } => write!(f, "{per_s}/s at random"),
+            Offered::Rate { per_s, spacing, in_flight_max } => {
+                match spacing {
+                    Spacing::Even => write!(f, "{per_s}/s evenly")?,
+                    Spacing::Poisson => write!(f, "{per_s}/s at random")?,
+                    Spacing::Gamma(shape) => write!(f, "{per_s}/s in gamma gaps of shape {shape}")?,
+                }
+                in_flight_max.map_or(Ok(()), |n| write!(f, " and at most {n} in flight"))
+            }
             Offered::Arrivals(w) => {
                 write!(f, "{} recorded arrivals, {:.1}/s", w.requests.len(), rate_of(w))
             }

@@ -22,8 +22,10 @@ mod formats;
 mod head;
 mod join;
 mod json;
+mod load;
 mod prompts;
 mod refused;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -33,6 +35,7 @@ pub use error::ImportError;
 pub use format::{Field, Format, Options, Reading, Taken};
 pub use formats::FORMATS;
 pub use join::join;
+pub use load::{ALLOWED as ARRIVALS, Arriving, Spacing};
 
 use head::Head;
 use orrery_traces::inspect::{Format::Other, Inspection};
@@ -108,6 +111,7 @@ pub fn read_as(
     reading.assumed.extend(file.met.take().notes());
     reading.format = Some(format);
     reading.file = file.name.clone();
+    settle::settle(&mut reading, options)?;
     Ok(reading)
 }
 

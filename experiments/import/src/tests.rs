@@ -1,5 +1,7 @@
 //! Each format's sample becomes what it should, and no mutation of one makes a reader panic.
 
+mod load;
+
 use super::*;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
@@ -12,10 +14,10 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
         include_bytes!("../samples/perf_analyzer.csv"),
         "perf-analyzer",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,1,,,1,69.2,14.443,13.891,18.795,19.753,21.018,,\n\
-         ,3,,,1,84.2,35.646,35.398,43.984,47.085,51.701,,\n\
-         ,4,,,1,84.2,47.535,47.045,56.545,59.225,64.886,,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,1,,,1,69.2,14.443,13.891,18.795,19.753,21.018,,,\n\
+         ,3,,,1,84.2,35.646,35.398,43.984,47.085,51.701,,,\n\
+         ,4,,,1,84.2,47.535,47.045,56.545,59.225,64.886,,,\n",
     ),
     (
         "perf_analyzer.csv",
@@ -36,16 +38,16 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
         include_bytes!("../samples/genai_perf.json"),
         "genai-perf",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,1,,,1,4.2,231,228.5,251,262,290.25,,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,1,,,1,4.2,231,228.5,251,262,290.25,,,\n",
     ),
     (
         "aiperf.json",
         include_bytes!("../samples/aiperf.json"),
         "genai-perf",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,,10,poisson,1,9.9,120,118,,,150,,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,,10,poisson (assumed),1,9.9,120,118,,,150,,,\n",
     ),
     (
         "trtexec.json",
@@ -66,8 +68,8 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
         include_bytes!("../samples/vllm_serving.json"),
         "vllm-serving",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,,8,poisson,1,7.92,900,850,,,1800,,0.01\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,,8,poisson,1,7.92,900,850,,,1800,,0.01,198\n",
     ),
     (
         "vllm_latency.json",
@@ -81,16 +83,16 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
         include_bytes!("../samples/mlperf_log_summary.txt"),
         "mlperf-summary",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,,1000.25,poisson,1,999.5,4,3.5,6,7,9,,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,,1000.25,poisson,1,999.5,4,3.5,6,7,9,,,\n",
     ),
     (
         "mlperf_log_detail.txt",
         include_bytes!("../samples/mlperf_log_detail.txt"),
         "mlperf-detail",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,1,,,1,,,1.5,1.6,,,,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,1,,,1,,,1.5,1.6,,,,,\n",
     ),
     (
         "azure2021.csv",
@@ -145,8 +147,8 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
         include_bytes!("../samples/measured.csv"),
         "measured-table",
         Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
-         ,1,,,1,80.5,12.4,12.1,,,19,1,\n,8,,,1,400,20,19.5,,,31,3.25,\n",
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
+         ,1,,,1,80.5,12.4,12.1,,,19,1,,\n,8,,,1,400,20,19.5,,,31,3.25,,\n",
     ),
     (
         "latencies.csv",

@@ -315,12 +315,13 @@ class Calibrated:
 
 
 def calibrate(
-    scenario, measured, *, policy=None, requests=10_000, fit_rows=None, batch=None, set=None, seed=None, jobs=0
+    scenario, measured, *, policy=None, requests=10_000, fit_rows=None, batch=None, arrivals=None, model=None,
+    set=None, seed=None, jobs=0
 ) -> Calibrated:
     """Replays a measured load (a file of a tool, an access log with latencies, a table of one's own) and says which
     single assumption explains most of what is left, as `orrery calibrate` does.
     """
-    asked = (policy, requests, fit_rows, batch, seed, jobs)
+    asked = (policy, requests, fit_rows, batch, arrivals, model, seed, jobs)
     return Calibrated(*_orrery.calibrate(_Input(scenario, set), _os.fspath(measured), *asked))
 
 

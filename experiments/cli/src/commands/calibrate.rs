@@ -2,6 +2,7 @@
 
 use clap::Args;
 use orrery_calibrate::{Asked, Measurements, calibrate};
+use orrery_import::{Arriving, Options};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, Forms, Output};
@@ -40,6 +41,13 @@ pub struct Calibrate {
     /// Items in a measured request, where the file does not say it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub batch: Option<u32>,
+    /// The model that was measured, where the file does not name it and the scenario has several.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// How the measured requests arrived, where the file does not say it: even, poisson, gamma:SHAPE, at-once or
+    /// clients:N.
+    #[arg(long, value_name = "HOW", value_parser = super::import::arriving)]
+    pub arrivals: Option<Arriving>,
     /// The seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -60,7 +68,11 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
     args.output.check()?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
-    let measured = Measurements::load(&args.measured, args.batch)?;
+    let (batch, arrivals, model) = (args.batch, args.arrivals, args.model.clone());
+    let measured = Measurements::load(
+        &args.measured,
+        &Options { batch, arrivals, model, ..Options::default() },
+    )?;
     let asked = Asked {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
         requests: args.requests,

@@ -1,7 +1,9 @@
 //! `orrery import`: what other tools wrote, as a profile, a workload or a measured table.
 
 use clap::{Args, ValueEnum};
-use orrery_import::{Content, FORMATS, File, Kind, Options, Reading, help, join, read};
+use orrery_import::{
+    ARRIVALS, Arriving, Content, FORMATS, File, Kind, Options, Reading, help, join, read,
+};
 use orrery_output::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, whole_page};
@@ -39,6 +41,10 @@ pub struct Import {
     /// A workload without execution times: how long each request takes alone, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1.0)]
     pub alone_ms: f64,
+    /// How the measured requests arrived, where the file does not say it: even, poisson, gamma:SHAPE, at-once or
+    /// clients:N.
+    #[arg(long, value_name = "HOW", value_parser = arriving)]
+    pub arrivals: Option<Arriving>,
     /// The form of the times of an access log, as strftime has it.
     #[arg(long, value_name = "FORM")]
     pub time_format: Option<String>,
@@ -60,6 +66,11 @@ pub struct Import {
     /// Also write the report as one HTML page.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
+}
+
+/// How requests arrived, from its words.
+pub fn arriving(words: &str) -> Result<Arriving, String> {
+    Arriving::parse(words).ok_or_else(|| format!("allowed: {ARRIVALS}"))
 }
 
 /// Units of times.
@@ -127,6 +138,7 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
             model: args.model.get(i).or(args.model.first()).cloned(),
             runs: args.runs,
             time_format: args.time_format.clone(),
+            arrivals: args.arrivals,
             time_unit: args.time_unit.map(|unit| [1.0, 1e3, 1e6, 1e9][unit as usize]),
             time_is_end: args.time_is.map(|is| is == TimeIs::End),
             format,

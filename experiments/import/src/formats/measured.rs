@@ -1,19 +1,27 @@
 //! A measured table as `orrery import` writes it, or by hand: a row for each load.
 
 use crate::File;
-use crate::content::{Content, Kind, Measured, Offered, Point};
+use crate::content::{ASSUMED, Content, Kind, Measured, Offered, Point};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
+use crate::load::{Arriving, Spacing};
 
 /// A unit that the name must say.
 const SAID: f64 = 0.0;
 const CLIENTS: usize = 0;
 const OFFERED: usize = 1;
 const ARRIVALS: usize = 2;
+const REQUESTS: usize = 13;
 const FIELDS: &[Field] = &[
-    Field::new(&["clients", "concurrency"], "the number of clients"),
-    Field::new(&["offered_per_s", "offered rate"], "the offered rate, where there are no clients"),
-    Field::new(&["arrivals"], "`even`, or `poisson` where it is missing"),
+    Field::new(
+        &["clients", "concurrency"],
+        "the number of clients; beside a rate, the most requests in flight",
+    ),
+    Field::new(&["offered_per_s", "offered rate"], "the offered rate"),
+    Field::new(
+        &["arrivals"],
+        "`even`, `poisson` (assumed where it is missing), `gamma:SHAPE`, or `at-once`: `requests` of them",
+    ),
     Field::new(&["model"], "the model"),
     Field::new(&["size"], "items in a request, 1 where it is missing"),
     Field::new(&["rate_per_s", "throughput", "rate"], "requests answered a second"),
@@ -31,6 +39,7 @@ const FIELDS: &[Field] = &[
         "the mean size of a batch",
     ),
     Field::new(&["drop_share"], "the share of requests without an answer"),
+    Field::new(&["requests"], "the answered requests behind the numbers"),
 ];
 
 pub const FORMAT: Format = Format {
@@ -52,19 +61,21 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     let mut sheet = Sheet::open(file, FIELDS, &mut reading)?;
     let mut points = Vec::new();
     while sheet.next()? {
-        let share = sheet.number(12, 1.0)?;
+        let (load, assumed) = load(&sheet)?;
         points.push(Point {
+            assumed,
             model: Some(sheet.text(3).to_string()).filter(|m| !m.is_empty()),
             size: sheet.size(4)?.unwrap_or(1),
             rate_per_s: sheet.number(5, 1e12)?,
-            mean_ms: sheet.ms(6)?,
-            p50_ms: sheet.ms(7)?,
-            p90_ms: sheet.ms(8)?,
-            p95_ms: sheet.ms(9)?,
-            p99_ms: sheet.ms(10)?,
+            mean_ms: sheet.latency(6)?,
+            p50_ms: sheet.latency(7)?,
+            p90_ms: sheet.latency(8)?,
+            p95_ms: sheet.latency(9)?,
+            p99_ms: sheet.latency(10)?,
             batch: sheet.number(11, 1e6)?,
-            drop_share: share,
-            ..Point::new(load(&sheet)?)
+            drop_share: sheet.number(12, 1.0)?,
+            requests: sheet.whole(REQUESTS, 1 << 53)?,
+            ..Point::new(load)
         });
     }
     if points.is_empty() {
@@ -74,22 +85,41 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     Ok(reading)
 }
 
-fn load(sheet: &Sheet) -> Result<Offered, ImportError> {
-    match (sheet.whole(CLIENTS, 1_000_000)?, sheet.number(OFFERED, 1e9)?) {
-        (Some(clients), _) if clients > 0 => Ok(Offered::Clients(clients as u32)),
-        (None, Some(per_s)) if per_s > 0.0 => {
-            match sheet.text(ARRIVALS) {
-                "" | "poisson" => Ok(Offered::Rate { per_s, even: false }),
-                "even" => Ok(Offered::Rate { per_s, even: true }),
-                _ => Err(sheet
-                    .bad(ARRIVALS, "`poisson` or `even`; recorded arrivals are in their own file")),
-            }
+/// The load of a row, and why its arrivals are assumed.
+fn load(sheet: &Sheet) -> Result<(Offered, Option<&'static str>), ImportError> {
+    let words = sheet.text(ARRIVALS);
+    let known = words.strip_suffix(ASSUMED.trim()).map(str::trim);
+    let assumed = known.map(|_| "as the column `arrivals` says");
+    let how = match known.unwrap_or(words) {
+        "" => None,
+        words => Some(Arriving::parse(words).ok_or_else(|| {
+            let allowed = "`even`, `poisson`, `gamma:SHAPE` or `at-once`; recorded arrivals are in their own file";
+            sheet.bad(ARRIVALS, allowed)
+        })?),
+    };
+    let clients = sheet.whole(CLIENTS, 1_000_000)?.map(|n| n as u32);
+    let requests = sheet.whole(REQUESTS, u32::MAX.into())?.filter(|n| *n > 0);
+    match (clients, sheet.number(OFFERED, 1e9)?, how) {
+        (Some(0), ..) => Err(sheet.bad(CLIENTS, "1 or more clients")),
+        (Some(n), None, None) => Ok((Offered::Clients(n), assumed)),
+        (in_flight_max, Some(per_s), None | Some(Arriving::Spaced(_))) if per_s > 0.0 => {
+            let assumed = assumed.or(how.is_none().then_some("as the column `arrivals` is empty"));
+            let spacing = match how {
+                Some(Arriving::Spaced(spacing)) => spacing,
+                _ => Spacing::Poisson,
+            };
+            Ok((Offered::Rate { per_s, spacing, in_flight_max }, assumed))
         }
-        (Some(_), _) => Err(sheet.bad(CLIENTS, "1 or more clients")),
-        (None, Some(_)) => Err(sheet.bad(OFFERED, "a rate above 0")),
-        (None, None) => {
+        (None, None, Some(Arriving::AtOnce)) => match requests {
+            Some(n) => Ok((Offered::AtOnce(n as u32), assumed)),
+            None => Err(sheet.bad(REQUESTS, "how many requests came at once")),
+        },
+        (_, Some(per_s), _) if per_s <= 0.0 => Err(sheet.bad(OFFERED, "a rate above 0")),
+        (None, None, None) => {
             let field = if sheet.at(CLIENTS).is_some() { CLIENTS } else { OFFERED };
             Err(sheet.bad(field, "the number of clients, or the offered rate"))
         }
+        _ => Err(sheet
+            .bad(ARRIVALS, "`even`, `poisson` or `gamma:SHAPE` beside a rate, `at-once` alone")),
     }
 }

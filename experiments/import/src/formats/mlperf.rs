@@ -3,7 +3,8 @@
 
 use crate::content::{Content, Kind, Measured, Offered, Point};
 use crate::error::ImportError;
-use crate::format::{Field, Format, Options, Reading};
+use crate::format::{Field, Format, NS_MAX, Options, Reading};
+use crate::load::Spacing;
 use crate::{File, json};
 use orrery_traces::TraceError;
 use orrery_traces::error::shorten;
@@ -11,18 +12,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const OF_SUMMARY: &[Field] = &[
-    Field::new(
-        &["Scenario"],
-        "the load: Server at random, SingleStream one client, Offline all at once",
-    )
-    .needed(),
+    Field::new(&["Scenario"], "the load").needed(),
     Field::new(&["Scheduled samples per second"], "Server: the offered rate"),
     Field::new(&["Completed samples per second", "Samples per second"], "the rate"),
     Field::new(&["Mean latency (ns)"], "the mean latency"),
     Field::new(&["50.00 percentile latency (ns)"], "the median"),
     Field::new(&["90.00 percentile latency (ns)"], "the 90 % quantile"),
     Field::new(&["95.00 percentile latency (ns)"], "the 95 % quantile"),
-    Field::new(&["99.00 percentile latency (ns)"], "the 99 % quantile"),
+    Field::new(
+        &["99.00 percentile latency (ns)", "99th percentile latency (ns)"],
+        "the 99 % quantile",
+    ),
+    Field::new(&["samples_per_query"], "Offline: the requests at once; MultiStream: the size"),
+    Field::new(&["min_query_count"], "the fewest requests"),
 ];
 
 const OF_DETAIL: &[Field] = &[
@@ -34,6 +36,11 @@ const OF_DETAIL: &[Field] = &[
     Field::new(&["result_90.00_percentile_latency_ns"], "the 90 % quantile"),
     Field::new(&["result_95.00_percentile_latency_ns"], "the 95 % quantile"),
     Field::new(&["result_99.00_percentile_latency_ns"], "the 99 % quantile"),
+    Field::new(
+        &["generated_samples_per_query", "effective_samples_per_query"],
+        "Offline: the requests at once; MultiStream: the size",
+    ),
+    Field::new(&["generated_query_count", "effective_min_query_count"], "the fewest requests"),
 ];
 
 const MARK: &str = ":::MLLOG";
@@ -120,15 +127,16 @@ fn of(
         let mut all = entries.iter().rev();
         all.find(|e| field.names.contains(&e.key.as_str()))
     };
-    let mut numbers = [None; 7];
+    let mut numbers = [None; 9];
     for (slot, field) in numbers.iter_mut().zip(&fields[1..]) {
         let Some(entry) = find(field) else { continue };
-        let number = entry.value.parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
-        *slot = Some(number.ok_or_else(|| bad(file, entry, "a number above 0"))?);
+        let number = entry.value.parse::<f64>().ok().filter(|x| *x > 0.0 && *x <= NS_MAX);
+        let allowed = format!("a number above 0, up to {NS_MAX:e}");
+        *slot = Some(number.ok_or_else(|| bad(file, entry, &allowed))?);
         reading.take(&entry.key, field.becomes);
         taken.push(&entry.key);
     }
-    let [scheduled, completed, mean, p50, p90, p95, p99] = numbers;
+    let [scheduled, completed, mean, p50, p90, p95, p99, samples, queries] = numbers;
     let scenario = find(&fields[0]).ok_or_else(|| TraceError::MissingColumn {
         file: file.name().into(),
         line: 1,
@@ -137,22 +145,8 @@ fn of(
     })?;
     reading.take(&scenario.key, fields[0].becomes);
     taken.push(&scenario.key);
-    let load = match scenario.value.replace([' ', '-'], "").to_lowercase().as_str() {
-        "server" => {
-            let per_s =
-                scheduled.ok_or_else(|| bad(file, scenario, "a scheduled rate beside it"))?;
-            Offered::Rate { per_s, even: false }
-        }
-        "singlestream" => Offered::Clients(1),
-        "offline" => {
-            reading.note("Offline: all samples at once, as 1,000 clients");
-            Offered::Clients(1_000)
-        }
-        _ => return Err(bad(file, scenario, "Server, SingleStream or Offline")),
-    };
-    if entries.iter().any(|e| e.key == "Result is" && e.value != "VALID") {
-        reading.note("LoadGen says that this result is not valid");
-    }
+    let (load, size) = load(file, scenario, scheduled, samples)?;
+    validity(file, entries, &mut reading)?;
     reading.note("results of MLPerf, and what is predicted from them, are not verified by MLCommons Association here");
     let mut ignored: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
     ignored.sort_unstable();
@@ -161,7 +155,10 @@ fn of(
     let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
     let point = Point {
         model: options.model.clone(),
-        rate_per_s: completed.or(scheduled),
+        size,
+        // Few are no requirement but LoadGen's default.
+        requests: queries.filter(|n| *n > 1.0).map(|n| n as u64),
+        rate_per_s: completed.map(|samples| samples / f64::from(size)),
         mean_ms: ms(mean),
         p50_ms: ms(p50),
         p90_ms: ms(p90),
@@ -173,6 +170,42 @@ fn of(
     Ok(reading)
 }
 
+/// The load of a scenario, and the items of a request.
+fn load(
+    file: &File<'_>,
+    scenario: &Entry,
+    scheduled: Option<f64>,
+    samples: Option<f64>,
+) -> Result<(Offered, u32), ImportError> {
+    let beside = |what: Option<f64>, words| what.ok_or_else(|| bad(file, scenario, words));
+    let samples = samples.filter(|n| n.fract() == 0.0 && *n <= f64::from(u32::MAX));
+    let samples = || Ok::<_, ImportError>(beside(samples, "`samples_per_query` beside it")? as u32);
+    match scenario.value.replace([' ', '-'], "").to_lowercase().as_str() {
+        "server" => {
+            let per_s = beside(scheduled, "a scheduled rate beside it")?;
+            Ok((Offered::at(per_s, Spacing::Poisson), 1))
+        }
+        "singlestream" => Ok((Offered::Clients(1), 1)),
+        "multistream" => Ok((Offered::Clients(1), samples()?)),
+        "offline" => Ok((Offered::AtOnce(samples()?), 1)),
+        _ => Err(bad(file, scenario, "Server, SingleStream, MultiStream or Offline")),
+    }
+}
+
+/// Says that a result is not valid; refuses a run of accuracy.
+fn validity(file: &File<'_>, entries: &[Entry], reading: &mut Reading) -> Result<(), ImportError> {
+    let is = |e: &&Entry, keys: [&str; 2]| keys.contains(&e.key.as_str());
+    let mode = entries.iter().find(|e| is(e, ["Mode", "effective_test_mode"]));
+    if let Some(entry) = mode.filter(|e| e.value.contains("Accuracy")) {
+        return Err(bad(file, entry, "PerformanceOnly: a run of accuracy holds no load"));
+    }
+    let mut validity = entries.iter().filter(|e| is(e, ["Result is", "result_validity"]));
+    if validity.any(|e| e.value != "VALID") {
+        reading.note("LoadGen says that this result is not valid");
+    }
+    Ok(())
+}
+
 fn bad(file: &File<'_>, entry: &Entry, allowed: &str) -> ImportError {
     TraceError::Field {
         file: file.name().into(),
@@ -180,7 +213,7 @@ fn bad(file: &File<'_>, entry: &Entry, allowed: &str) -> ImportError {
         column: entry.key.clone(),
         found: shorten(&entry.value),
         allowed: allowed.into(),
-        remedy: "correct the line, or run LoadGen again",
+        remedy: "correct the line, run LoadGen again, or write a table by hand (docs/formats.md)",
     }
     .into()
 }

@@ -4,36 +4,46 @@ use crate::File;
 use crate::content::{Content, Kind, Measured, Offered, Point, Profile};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
+use crate::load::Spacing;
 
 const US: f64 = 1e3;
 const CLIENTS: usize = 0;
 const RATE: usize = 1;
 const ANSWERED: usize = 2;
 /// The parts of a mean latency, in order.
-const PARTS: std::ops::Range<usize> = 3..10;
+const PARTS: std::ops::Range<usize> = 3..12;
+const INPUT: usize = 6;
 const INFER: usize = 7;
-const P50: usize = 10;
-const MEAN: usize = 14;
+const OUTPUT: usize = 8;
+const HIT: usize = 9;
+const MISS: usize = 10;
+const P50: usize = 12;
+const MEAN: usize = 16;
+const SIZE: usize = 17;
+const PART: &str = "a part of the mean";
 const FIELDS: &[Field] = &[
     Field::new(&["Concurrency"], "the number of clients"),
-    Field::new(&["Request Rate"], "the offered rate, evenly spaced"),
+    Field::new(&["Request Rate"], "the offered rate"),
     Field::new(&["Inferences/Second"], "the rate").needed(),
-    Field::time(&["Client Send"], US, "a part of the mean latency"),
-    Field::time(&["Network+Server Send/Recv"], US, "a part of the mean latency"),
-    Field::time(&["Server Queue"], US, "a part of the mean latency"),
-    Field::time(&["Server Compute Input"], US, "a part of the mean latency"),
+    Field::time(&["Client Send"], US, PART),
+    Field::time(&["Network+Server Send/Recv"], US, PART),
+    Field::time(&["Server Queue"], US, PART),
+    Field::time(&["Server Compute Input"], US, PART),
     Field::time(
         &["Server Compute Infer", "Server Compute"],
         US,
-        "profile: the latency of a batch, at the least load; a part of the mean latency",
+        "profile: the latency at one client; a part of the mean",
     ),
-    Field::time(&["Server Compute Output"], US, "a part of the mean latency"),
-    Field::time(&["Client Recv"], US, "a part of the mean latency"),
+    Field::time(&["Server Compute Output"], US, PART),
+    Field::time(&["Server Cache Hit"], US, PART),
+    Field::time(&["Server Cache Miss"], US, PART),
+    Field::time(&["Client Recv"], US, PART),
     Field::time(&["p50 latency"], US, "the median"),
     Field::time(&["p90 latency"], US, "the 90 % quantile"),
     Field::time(&["p95 latency"], US, "the 95 % quantile"),
     Field::time(&["p99 latency"], US, "the 99 % quantile"),
-    Field::time(&["Avg latency"], US, "the mean latency, in place of the sum of its parts"),
+    Field::time(&["Avg latency"], US, "the mean"),
+    Field::new(&["Batch Size"], "the size of a request"),
 ];
 
 pub const FORMAT: Format = Format {
@@ -50,26 +60,30 @@ pub const FORMAT: Format = Format {
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
     let mut sheet = Sheet::open(file, FIELDS, &mut reading)?;
-    let size = options.batch.unwrap_or(1);
     let mut rows: Vec<(Point, Option<f64>)> = Vec::new();
+    let mut lacking: Option<String> = None;
     while sheet.next()? {
-        let load = load(&sheet)?;
-        let mut parts = Vec::new();
-        for part in PARTS {
-            parts.extend(sheet.ms(part)?);
-        }
-        // An older file has one column in place of three.
-        let sum = (parts.len() >= PARTS.len() - 2).then(|| parts.iter().sum::<f64>());
+        let size = sheet.size(SIZE)?.or(options.batch).unwrap_or(1);
+        let (load, assumed) = offered(&sheet, CLIENTS, RATE)?;
+        let mean = match (sheet.latency(MEAN)?, sum(&sheet)?) {
+            (Some(mean), _) => Some(mean),
+            (None, Ok(sum)) => Some(sum).filter(|ms| *ms > 0.0),
+            (None, Err(part)) => {
+                lacking.get_or_insert(format!("line {} has no `{part}`", sheet.table.line()));
+                None
+            }
+        };
         let rate = sheet.number(ANSWERED, 1e12)?;
         let point = Point {
+            assumed,
             model: options.model.clone(),
             size,
             rate_per_s: rate.map(|r| r / f64::from(size)),
-            mean_ms: sheet.ms(MEAN)?.or(sum),
-            p50_ms: sheet.ms(P50)?,
-            p90_ms: sheet.ms(P50 + 1)?,
-            p95_ms: sheet.ms(P50 + 2)?,
-            p99_ms: sheet.ms(P50 + 3)?,
+            mean_ms: mean,
+            p50_ms: sheet.latency(P50)?,
+            p90_ms: sheet.latency(P50 + 1)?,
+            p95_ms: sheet.latency(P50 + 2)?,
+            p99_ms: sheet.latency(P50 + 3)?,
             ..Point::new(load)
         };
         rows.push((point, sheet.ms(INFER)?.filter(|ms| *ms > 0.0)));
@@ -77,44 +91,107 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     if rows.is_empty() {
         return Err(sheet.table.ended("a row for a load", "measure again").into());
     }
-    if options.batch.is_none() {
+    if options.batch.is_none() && sheet.at(SIZE).is_none() {
         reading.note("the file does not say the batch size of a request (`-b`): 1, unless `--batch N` says more");
     }
-    let least = rows.iter().min_by(|a, b| asked(&a.0).total_cmp(&asked(&b.0)));
-    let profile = least.and_then(|(point, infer)| {
-        let (model, ms) = (options.model.clone().unwrap_or("model".to_string()), (*infer)?);
-        reading.note(format!(
-            "profile: {ms} ms, `Server Compute Infer` at {}; what the server adds to a batch is not in it, and `orrery \
-             calibrate` looks for it",
-            point.load
-        ));
-        Some(Content::Profile(Profile { rows: vec![(model, size, ms)] }))
-    });
+    if let Some(lacking) = lacking {
+        reading.note(format!("no mean latency: it is the sum of its parts, and {lacking}"));
+    }
+    if sheet.at(MEAN).is_some() {
+        reading.unused(PART);
+    }
+    let profile = profile(&rows, options, &mut reading);
     let points = rows.into_iter().map(|(point, _)| point).collect();
     reading.contents.push(Content::Measured(Measured { points }));
-    reading.contents.extend(profile);
+    reading.contents.extend(profile.map(Content::Profile));
     Ok(reading)
 }
 
-/// What is asked of the server, to find the least.
+/// The sum of the parts of a mean, where all are there that this file should have; the one that is not.
+fn sum(sheet: &Sheet) -> Result<Result<f64, &'static str>, ImportError> {
+    let mut sum = 0.0;
+    let has = |part| sheet.at(part).is_some();
+    for part in PARTS {
+        // An older file has one column in place of three, and only a server with a cache has its columns.
+        let is_left_out = match part {
+            INPUT | OUTPUT => !has(INPUT) && !has(OUTPUT),
+            HIT | MISS => !has(HIT) && !has(MISS),
+            _ => false,
+        };
+        match sheet.ms(part)? {
+            Some(ms) => sum += ms,
+            None if is_left_out => {}
+            None => return Ok(Err(FIELDS[part].names[0])),
+        }
+    }
+    Ok(Ok(sum))
+}
+
+/// The latency of a batch of each size, of the row with the least load. With more than one request in flight the
+/// server may have put several in one batch.
+fn profile(rows: &[(Point, Option<f64>)], options: &Options, r: &mut Reading) -> Option<Profile> {
+    let mut least = std::collections::BTreeMap::<u32, &(Point, Option<f64>)>::new();
+    for row in rows {
+        let kept = least.entry(row.0.size).or_insert(row);
+        if asked(&row.0) < asked(&kept.0) {
+            *kept = row;
+        }
+    }
+    let name = options.model.clone().unwrap_or("model".to_string());
+    let (mut profile, mut crowded, mut said) = (Profile::default(), Vec::new(), Vec::new());
+    for (size, (point, infer)) in least {
+        let Some(ms) = infer else { continue };
+        if asked(point) > 1.0 {
+            crowded.push(format!("size {size} has {} at least", point.load));
+            continue;
+        }
+        said.push(format!("{ms} ms of size {size} at {}", point.load));
+        profile.rows.push((name.clone(), size, *ms));
+    }
+    if !crowded.is_empty() {
+        r.note(format!(
+            "no profile: {}, so that a batch may hold several requests; measure at one client",
+            crowded.join(", ")
+        ));
+    }
+    if !said.is_empty() {
+        r.note(format!(
+            "profile: `Server Compute Infer`, {}; what the server adds to a batch is not in it, and `orrery calibrate` \
+             looks for it",
+            said.join(", ")
+        ));
+    }
+    Some(profile).filter(|p| !p.rows.is_empty())
+}
+
+/// The requests in flight: clients, or by Little's law.
 fn asked(point: &Point) -> f64 {
     match &point.load {
         Offered::Clients(n) => f64::from(*n),
-        Offered::Rate { per_s, .. } => *per_s,
-        Offered::Arrivals(_) => 0.0,
+        Offered::Rate { per_s, .. } => {
+            per_s * point.mean_ms.or(point.p50_ms).unwrap_or(f64::INFINITY) / 1e3
+        }
+        _ => f64::INFINITY,
     }
 }
 
-fn load(sheet: &Sheet) -> Result<Offered, ImportError> {
-    if let Some(clients) = sheet.whole(CLIENTS, 1_000_000)? {
-        if clients == 0 {
-            return Err(sheet.bad(CLIENTS, "1 or more clients"));
+/// The load of a row of these tools, and why its arrivals are assumed: neither writes perf_analyzer's
+/// `--request-distribution`, nor that it is the default.
+pub fn offered(
+    sheet: &Sheet<'_>,
+    clients: usize,
+    rate: usize,
+) -> Result<(Offered, Option<&'static str>), ImportError> {
+    match (sheet.whole(clients, 1_000_000)?, sheet.number(rate, 1e9)?) {
+        (Some(n), _) if n > 0 => Ok((Offered::Clients(n as u32), None)),
+        (None, Some(per_s)) if per_s > 0.0 => {
+            let assumed = Some("as perf_analyzer sends by default");
+            Ok((Offered::at(per_s, Spacing::Even), assumed))
         }
-        return Ok(Offered::Clients(clients as u32));
-    }
-    match sheet.number(RATE, 1e9)? {
-        Some(per_s) if per_s > 0.0 => Ok(Offered::Rate { per_s, even: true }),
-        Some(_) => Err(sheet.bad(RATE, "a rate above 0")),
-        None => Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[CLIENTS]).into()),
+        (None, Some(_)) => Err(sheet.bad(rate, "a rate above 0")),
+        (None, None) if sheet.at(clients).or(sheet.at(rate)).is_none() => {
+            Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[CLIENTS]).into())
+        }
+        _ => Err(sheet.bad(clients, "1 or more clients")),
     }
 }
