@@ -213,7 +213,7 @@ impl CudaDevice {
             return refused("the model is no encoder");
         };
         forward.prepare_lengths(shared, model, lengths, padded)?;
-        if forward.to_capture(1).is_some() {
+        if forward.reserve_graphs(1).is_some() {
             // Launched first: what is not loaded yet cannot be captured.
             forward.start(shared, &stream, None)?;
             shared.gpu.check(doing, stream.synchronize())?;

@@ -111,7 +111,7 @@ impl Forward {
     }
 
     /// How many of these batches are to be captured; none where no more are.
-    pub fn to_capture(&mut self, pairs: usize) -> Option<usize> {
+    pub fn reserve_graphs(&mut self, pairs: usize) -> Option<usize> {
         if self.not_captured.is_some() {
             return None;
         }

@@ -210,8 +210,10 @@ impl Lane {
             let steps = e.padded(e.max_len) / e.pad_to;
             let pairs = |units| (1..=steps).map(move |n| (units, n * e.pad_to));
             let all = (1..=e.max_batch).flat_map(pairs);
-            let captured =
-                self.forward.as_mut().and_then(|f| f.to_capture((e.max_batch * steps) as usize));
+            let captured = self
+                .forward
+                .as_mut()
+                .and_then(|f| f.reserve_graphs((e.max_batch * steps) as usize));
             let warmed: Vec<(u32, u32)> = match captured {
                 Some(count) => all.take(count).chain(some).collect(),
                 None => some.collect(),
