@@ -22,24 +22,17 @@ pub enum Method {
     /// Greedy, then moves and swaps.
     #[default]
     LocalSearch,
-    /// Branch and bound from the local search's answer; needs a build with `--features milp`.
-    Milp,
 }
 
 impl Method {
-    /// All of this build.
-    pub const ALL: &[Method] = if cfg!(feature = "milp") {
-        &[Method::Random, Method::LocalSearch, Method::Milp]
-    } else {
-        &[Method::Random, Method::LocalSearch]
-    };
+    /// All of them.
+    pub const ALL: [Method; 2] = [Method::Random, Method::LocalSearch];
 
     /// Its name in files and results.
     pub fn name(self) -> &'static str {
         match self {
             Method::Random => "random",
             Method::LocalSearch => "local-search",
-            Method::Milp => "milp",
         }
     }
 }

@@ -18,30 +18,24 @@
 //! |---|---|
 //! | [`random()`] | the paper's baseline: draw, check, keep the best |
 //! | [`local_search()`] | greedy, then moves and swaps; the one to use |
-//! | `milp` (feature `milp`) | branch and bound from the local search's answer; proves small cases |
 //!
 //! Each is bounded by a count, never by time, and gives the same answer whenever it is asked.
 //!
 //! # Differences from the paper
-//! - The paper stops both its solvers after 10 seconds; ours stop after so many draws, evaluations or
-//!   nodes, because time would make results depend on the machine.
-//! - The paper solves the program with CPLEX. Ours is `microlp`, and starts from the local search's
-//!   answer; the local search itself is not in the paper.
+//! - The paper stops both its solvers after 10 seconds; ours stop after a number of draws or
+//!   evaluations, because time would make results depend on the machine.
+//! - The paper solves the program with CPLEX. Ours is a local search, which is not in the paper.
 //! - The paper's cost may depend on the sub-cluster (`c_ij`); ours depends on the model alone.
 //! - A model that is not loaded anywhere yet costs one loading. The paper's matrix X' says the same
 //!   of it, but its text does not speak of new models.
 
 mod error;
 pub mod local_search;
-#[cfg(feature = "milp")]
-mod milp;
 mod problem;
 mod random;
 
 pub use error::PartitionError;
 pub use local_search::{greedy, local_search};
-#[cfg(feature = "milp")]
-pub use milp::milp;
 pub use problem::{Assignment, Imbalance, ModelLoad, Problem};
 pub use random::random;
 
@@ -50,6 +44,4 @@ pub use random::random;
 pub struct Answer {
     /// A feasible assignment.
     pub assignment: Assignment,
-    /// Whether it is known that none is better.
-    pub proven: bool,
 }

@@ -42,9 +42,6 @@ pub struct PartitionFile {
     /// Maximum number of evaluations of `local-search`.
     #[serde(default = "evaluations")]
     pub evaluations: u64,
-    /// Maximum number of nodes of `milp`, after the local search.
-    #[serde(default = "nodes")]
-    pub nodes: u64,
     /// The models, one by one.
     #[serde(default)]
     pub model: Vec<FileModel>,
@@ -89,9 +86,6 @@ fn draws() -> u64 {
 }
 fn evaluations() -> u64 {
     20_000_000
-}
-fn nodes() -> u64 {
-    1_000
 }
 
 impl PartitionFile {
@@ -142,30 +136,22 @@ impl PartitionFile {
     /// Solves a problem within the file's bounds.
     ///
     /// # Errors
-    /// As the solvers; and when this build lacks the method.
+    /// As the solvers.
     pub fn solve(&self, named: &Named, method: Method, seed: u64) -> Result<Answer, SpecError> {
         let p = &named.problem;
         let solved = match method {
             Method::Random => random(p, seed, self.draws),
             Method::LocalSearch => local_search(p, seed, self.evaluations),
-            #[cfg(feature = "milp")]
-            Method::Milp => orrery_planner::partition::milp(p, seed, self.evaluations, self.nodes),
-            #[cfg(not(feature = "milp"))]
-            Method::Milp => {
-                let remedy = "use `local-search`, or build with `--features milp`";
-                return Err(SpecError::value("method", "milp", "a method of this build", remedy));
-            }
         };
         solved.map_err(|e| in_words(e, named, method))
     }
 
     /// A method with its bounds, as results name it.
     pub fn in_words(&self, method: Method) -> String {
-        let (draws, evaluations, nodes) = (self.draws, self.evaluations, self.nodes);
+        let (draws, evaluations) = (self.draws, self.evaluations);
         match method {
             Method::Random => format!("random[draws={draws}]"),
             Method::LocalSearch => format!("local-search[evaluations={evaluations}]"),
-            Method::Milp => format!("milp[evaluations={evaluations},nodes={nodes}]"),
         }
     }
 }

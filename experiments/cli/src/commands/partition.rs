@@ -43,9 +43,7 @@ pub fn command(args: &Partition) -> Result<Answer, SpecError> {
 fn text(file: &PartitionFile, named: &Named, method: Method, solved: &Solved) -> String {
     let (p, a) = (&named.problem, &solved.assignment);
     let how = file.in_words(method);
-    let proven = if solved.proven { ", proven optimal" } else { "" };
-    let mut out =
-        format!("{} models, {} sub-clusters, {how}{proven}\n", p.models.len(), p.clusters);
+    let mut out = format!("{} models, {} sub-clusters, {how}\n", p.models.len(), p.clusters);
     let imbalance = p.imbalance(a);
     let _ = writeln!(
         out,

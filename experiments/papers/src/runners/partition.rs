@@ -84,10 +84,10 @@ impl<'a> Solvers<'a> {
         })?;
         let find = |(i, s): (usize, &'a System)| {
             let known = || Method::ALL.iter().map(|m| m.name());
-            let method = Method::ALL.iter().copied().find(|m| m.name() == s.policy);
+            let method = Method::ALL.into_iter().find(|m| m.name() == s.policy);
             method.map(|m| (s, m)).ok_or_else(|| {
                 let allowed = format!("one of {}", known().collect::<Vec<_>>().join(", "));
-                let remedy = "name a solver of this build; `milp` needs `--features milp`";
+                let remedy = "name a solver";
                 let key = format!("system[{i}].policy");
                 SpecError::value(key, format!("`{}`", s.policy), allowed, remedy)
             })

@@ -51,7 +51,7 @@ pub fn local_search(
     }
     let best = best.expect("there is a start").into_assignment();
     if problem.is_feasible(&best) {
-        Ok(Answer { assignment: best, proven: false })
+        Ok(Answer { assignment: best })
     } else {
         Err(PartitionError::NotFound { count: evaluations, unit: "evaluations" })
     }

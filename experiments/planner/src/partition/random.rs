@@ -26,7 +26,7 @@ pub fn random(problem: &Problem, seed: u64, draws: u64) -> Result<Answer, Partit
         }
     }
     match best {
-        Some((_, assignment)) => Ok(Answer { assignment, proven: false }),
+        Some((_, assignment)) => Ok(Answer { assignment }),
         None => Err(PartitionError::NotFound { count: draws, unit: "draws" }),
     }
 }
