@@ -241,7 +241,9 @@ mod tests {
                     true => {
                         let known = option.get_possible_values();
                         let known = known.iter().map(|v| v.get_name().to_string());
-                        known.chain(["5", "0.5", "1/2", "1", "5s"].map(String::from)).collect()
+                        known
+                            .chain(["5", "0.5", "1/2", "1", "5s", "even"].map(String::from))
+                            .collect()
                     }
                     false => vec![String::new()],
                 };
