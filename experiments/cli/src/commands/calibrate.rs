@@ -48,9 +48,6 @@ pub struct Calibrate {
     /// clients:N.
     #[arg(long, value_name = "HOW", value_parser = super::import::arriving)]
     pub arrivals: Option<Arriving>,
-    /// Whether the times of an access log are those of starts or ends, where the file does not say it.
-    #[arg(long, value_name = "WHICH")]
-    pub time_is: Option<super::import::TimeIs>,
     /// The seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -72,10 +69,9 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     args.output.check()?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
     let (batch, arrivals, model) = (args.batch, args.arrivals, args.model.clone());
-    let time_is_end = args.time_is.map(|is| is == super::import::TimeIs::End);
     let measured = Measurements::load(
         &args.measured,
-        &Options { batch, arrivals, model, time_is_end, ..Options::default() },
+        &Options { batch, arrivals, model, ..Options::default() },
     )?;
     let asked = Asked {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
