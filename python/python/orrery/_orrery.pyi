@@ -50,6 +50,8 @@ def calibrate(
     requests: int,
     fit_rows: int | None,
     batch: int | None,
+    arrivals: str | None,
+    model: str | None,
     seed: int | None,
     jobs: int,
 ) -> tuple[Table, str, str | None]: ...

@@ -177,8 +177,8 @@ impl<'a> Log<'a> {
                 "`{column}` is the end of a request and no column says how long it took: it is taken as the arrival"
             )),
             (false, true) if !is_known && options.time_is_end.is_none() => reading.assume(format!(
-                "`{column}` is taken as the start of a request, which the file does not say: `--time-is end` of \
-                 `orrery import`, or the column's name `end_time`, says that it is written at the end"
+                "`{column}` is taken as the start of a request, which the file does not say: `--time-is end`, or the name \
+                 `end_time`, says otherwise"
             )),
             (true, true) => reading
                 .note(format!(
