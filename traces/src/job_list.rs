@@ -28,7 +28,7 @@ pub const JOBS_MAX: usize = 10_000_000;
 /// # Errors
 /// When a column is missing, a field is not what its column allows, or there is no job.
 pub fn read(input: Input) -> Result<Vec<Job>, TraceError> {
-    let mut table = Table::open(input)?;
+    let mut table = Table::open(input)?.alone();
     let (iterations, iteration) = (table.column("iterations")?, table.column("iteration_ms")?);
     let [at, persistent, ephemeral, busy, stage] =
         ["at_s", "persistent_mb", "ephemeral_mb", "busy", "stage"].map(|name| table.find(name));

@@ -58,7 +58,7 @@ impl MeasuredLatencies {
         model: &str,
         gpu: Option<&str>,
     ) -> Result<MeasuredLatencies, TraceError> {
-        let mut table = Table::open(input)?;
+        let mut table = Table::open(input)?.alone();
         let columns = found(&table, &COLUMNS)?;
         let [Some(size), Some(time), model_at, gpu_at] = columns[..] else {
             unreachable!("needed columns were found")

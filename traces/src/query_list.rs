@@ -51,7 +51,7 @@ impl QueryList {
     /// # Errors
     /// When a column is missing or there twice in two units, or the first line is damaged or missing.
     pub fn open(input: Input, asked: Asked) -> Result<QueryList, TraceError> {
-        let table = Table::open(input)?;
+        let table = Table::open(input)?.alone();
         let arrival = match timed(&table, "arrival")? {
             Some(found) => found,
             None => (table.column("arrival_ms")?, Unit::Ms), // never there: the error that says so

@@ -39,7 +39,7 @@ quirks! {
         "read as a point; an error where it may be one of thousands";
     Thousands: "numbers with commas between thousands", "every CSV", "the commas are left out";
     Preamble: "lines before the header", "every CSV that is known by its columns", "left out";
-    SecondTable: "a second table in the file", "every CSV", "not read";
+    SecondTable: "a second table in the file", "every CSV", "not read; an error in lists and profiles of our own";
     HeaderAgain: "the header again, as joined files have it", "every CSV", "left out";
     TrailingComma: "rows that end in one more comma", "every CSV",
         "the comma is left out; all rows must have it";

@@ -63,7 +63,7 @@ impl Histogram {
         column: &str,
         count_column: Option<&str>,
     ) -> Result<Histogram, TraceError> {
-        let mut table = Table::open(input)?;
+        let mut table = Table::open(input)?.alone();
         let value = table.column(column)?;
         let count = count_column.map(|name| table.column(name)).transpose()?;
         Self::collect(&mut table, count, |table| table.whole(value, u64::from(u32::MAX)))
@@ -75,7 +75,7 @@ impl Histogram {
     /// When the column is missing, a field is no number from 0 to a year, or there is no sample.
     pub fn read_times(input: Input, column: &str, unit: Unit) -> Result<Histogram, TraceError> {
         const YEAR_NS: f64 = 366.0 * 86_400e9;
-        let mut table = Table::open(input)?;
+        let mut table = Table::open(input)?.alone();
         let value = table.column(column)?;
         Self::collect(&mut table, None, |table| {
             Ok((table.number(value, YEAR_NS / unit.ns())? * unit.ns() + 0.5) as u64)

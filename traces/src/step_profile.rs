@@ -82,7 +82,7 @@ impl StepProfile {
     /// # Errors
     /// When a column is missing, or a field is not what its column allows.
     pub fn read(input: Input) -> Result<StepProfile, TraceError> {
-        let mut table = Table::open(input)?;
+        let mut table = Table::open(input)?.alone();
         let columns = ["kernel", "count", "tokens", "sequences", "time_us"];
         let [kernel, count, tokens, sequences, time] = columns.map(|c| table.column(c));
         let (kernel, count, time) = (kernel?, count?, time?);

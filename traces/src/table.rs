@@ -42,6 +42,8 @@ pub struct Table {
     has_numbers: bool,
     /// Whether a second table has begun.
     is_over: bool,
+    /// Whether a second table is an error, as nobody would be told of it.
+    is_alone: bool,
     /// Whether a comma in a number is a decimal one, once a number has said it.
     is_decimal: Cell<Option<bool>>,
     /// Whether rows end in one more comma than the header; the first row says it.
@@ -79,6 +81,7 @@ impl Table {
             is_after_blank: false,
             has_numbers: false,
             is_over: false,
+            is_alone: false,
             is_decimal: Cell::new(None),
             ends_in_comma: None,
             met: RefCell::default(),
@@ -118,6 +121,11 @@ impl Table {
     /// As [`Table::open`].
     pub fn with(input: Input, columns: &[&str]) -> Result<Table, TraceError> {
         Table::open_at(input, |header| columns.iter().all(|c| header.iter().any(|h| h == c)))
+    }
+
+    /// The same, of which a second table is an error: for readers that do not say what they met.
+    pub(crate) fn alone(self) -> Table {
+        Table { is_alone: true, ..self }
     }
 
     /// Counts a quirk.
@@ -185,6 +193,11 @@ impl Table {
             }
             self.split(self.line)?;
             if self.is_second_table() {
+                if self.is_alone {
+                    let found = format!("a second table (`{}`)", shorten(&self.shown));
+                    let remedy = "remove the blank line before it and correct it, or keep one table in the file";
+                    return Err(self.bad_row(found, "rows of the table above".into(), remedy));
+                }
                 self.is_over = true;
                 let line = self.line;
                 self.meet(Quirk::SecondTable, || {

@@ -22,7 +22,7 @@ pub const REQUESTS_MAX: usize = 10_000_000;
 /// # Errors
 /// When a column is missing, a field is not what its column allows, or there is no request.
 pub fn read(input: Input) -> Result<Vec<TokenRequest>, TraceError> {
-    let mut table = Table::open(input)?;
+    let mut table = Table::open(input)?.alone();
     let [at, tokens_in, tokens_out] =
         ["at_s", "tokens_in", "tokens_out"].map(|name| table.column(name));
     let (at, tokens_in, tokens_out) = (at?, tokens_in?, tokens_out?);

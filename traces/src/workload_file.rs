@@ -174,6 +174,7 @@ impl CsvSource {
         slice: Slice,
         models: Option<Vec<ModelId>>,
     ) -> Result<CsvSource, TraceError> {
+        let table = table.alone();
         let mut columns = [0; 6];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
             *column = table.column(name)?;

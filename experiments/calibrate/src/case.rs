@@ -25,7 +25,7 @@ pub struct Measurements {
     pub path: PathBuf,
     /// Its rows.
     pub table: Measured,
-    /// What was assumed of it, the arrivals first.
+    /// What was assumed of it, the arrivals first, and what else is known.
     pub notes: Vec<String>,
     /// Whether a tool wrote it that measures one model at a time.
     pub is_of_one: bool,
@@ -44,8 +44,10 @@ impl Measurements {
             unreachable!("a measured table was asked for")
         };
         let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-        let mut notes = [reading.assumed, reading.notes].concat();
-        notes.retain(|note| !note.contains("profile"));
+        let mut notes = reading.notes;
+        // A profile is another thing that the file becomes.
+        notes.retain(|note| !note.starts_with("profile: ") && !note.starts_with("no profile"));
+        let notes = [reading.assumed, notes].concat();
         let is_of_one = reading.format.is_some_and(|f| !OF_MANY.contains(&f.name));
         Ok(Measurements { name, path: path.to_path_buf(), table, notes, is_of_one })
     }

@@ -46,7 +46,7 @@ pub fn document(c: &Calibration) -> Page {
     page.subtitle = format!("against {}", c.measured);
     verdict(c, &mut page);
     for note in &c.notes {
-        page.ask("assumed", note);
+        page.ask("file", note);
     }
     page.ask("policy", c.policy.text());
     page.ask("models", models(c));
@@ -134,9 +134,12 @@ fn why_none(c: &Calibration) -> Vec<String> {
         }
         Found::Several(all) => {
             let names: Vec<String> = all.iter().map(|i| c.tried[*i].words()).collect();
+            let why = match names.len() {
+                1 => "explains it, as much else may: of requests at once only a rate is seen",
+                _ => "explain it alike, and these rows do not tell them apart",
+            };
             vec![format!(
-                "No single assumption is recommended: {} explain it alike, and these rows do not tell them apart. \
-                 Measure at other loads.",
+                "No single assumption is recommended: {} {why}. Measure at other loads.",
                 names.join(" and ")
             )]
         }

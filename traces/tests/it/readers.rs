@@ -131,10 +131,16 @@ fn every_reader_of_a_table_reads_every_quirk() {
             "arrival_ms,size\n0,1\n2,3\n",
         ),
     ];
-    for (reader, file) in READERS.into_iter().chain(lists) {
+    for (i, (reader, file)) in READERS.into_iter().chain(lists).enumerate() {
         for (quirk, oddly) in ODDLY {
             let odd = oddly(file);
             let input = Input::from_bytes(FILE, odd.clone().into_bytes()).unwrap();
+            // Lists of our own, whose readers tell nobody: what is behind the first table would be left out in silence.
+            if quirk == Quirk::SecondTable && [6, 8, 9, 10, 11].contains(&i) {
+                let error = reader(input).expect_err(&odd);
+                assert!(error.contains("a second table (`Metric,Value`)"), "{error}");
+                continue;
+            }
             assert_eq!(reader(input), Ok(()), "{quirk:?}: {odd}");
         }
         let odd: Vec<u8> = file.encode_utf16().flat_map(u16::to_le_bytes).collect();
