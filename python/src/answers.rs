@@ -19,6 +19,7 @@ use orrery_papers::options::CliOption;
 use orrery_papers::reproduce::{self as papers, Asked, How, Outcome};
 use orrery_papers::{figure as of_paper, registry};
 use orrery_plans::{self as plans, PlanFile};
+use orrery_scenario::scenario::file::Timestamps;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -113,6 +114,7 @@ pub fn calibrate(
     batch: Option<u32>,
     arrivals: Option<String>,
     model: Option<String>,
+    times: (Option<String>, Option<String>, Option<String>),
     seed: Option<u64>,
     jobs: u16,
 ) -> PyResult<(Table, String, Option<String>)> {
@@ -124,7 +126,10 @@ pub fn calibrate(
     let arrivals = arrivals.transpose()?;
     let (rows, text, recommended) = py.detach(|| {
         let scenario = Call::new(&input, false, false)?.scenario;
-        let measured = Measurements::load(&measured, &Options { batch, arrivals, model, ..Options::default() }).map_err(refused)?;
+        let (is, unit, format) = times;
+        let times = Timestamps::of_words(is.as_deref(), unit.as_deref(), format).map_err(refused)?;
+        let options = Options { batch, arrivals, model, ..Options::default() };
+        let measured = Measurements::load(&measured, options, times).map_err(refused)?;
         let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
         let seed = seed.unwrap_or(scenario.seed);
         let asked = Calibrate { policy, requests, seed, fit_rows };

@@ -12,7 +12,7 @@ use crate::query_list::{Asked, QueryList};
 use crate::quirks::Met;
 use crate::stats::{BinStats, RateStats};
 use crate::table::Table;
-use crate::workload_file::{CsvSource, Slice};
+use crate::workload_file::CsvSource;
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -473,7 +473,7 @@ impl Inspection {
 }
 
 fn workload(table: Table) -> Result<Facts, TraceError> {
-    let mut source = CsvSource::from_table(table, Slice::All)?;
+    let mut source = CsvSource::whole(table, None)?;
     let (mut stats, mut alone_ns, mut rows, mut free) = (RateStats::new(), 0u128, 0u64, 0u64);
     let (mut apps, mut models) = (BTreeSet::new(), BTreeSet::new());
     while let Some(arrival) = source.pop() {

@@ -23,7 +23,7 @@
 //! use orrery_traces::arrivals::{ArrivalLaw, Limited};
 //! use orrery_traces::exec_time::ExecLaw;
 //! use orrery_traces::workload::{Application, OpenWorkload};
-//! use orrery_traces::workload_file::{CsvSource, Slice, record};
+//! use orrery_traces::workload_file::{CsvSource, record};
 //!
 //! let chat = Application {
 //!     app: AppId(0),
@@ -39,7 +39,7 @@
 //!
 //! let mut file = Vec::new();
 //! assert_eq!(record(&mut workload, &mut file, "chat.csv")?, 1_000);
-//! let mut replayed = CsvSource::open(Input::from_bytes("chat.csv", file)?, Slice::All)?;
+//! let mut replayed = CsvSource::open(Input::from_bytes("chat.csv", file)?)?;
 //! let first = replayed.pop().expect("an arrival");
 //! assert_eq!((first.app, first.slo), (AppId(0), Span::from_ms(100)));
 //! # Ok::<(), orrery_traces::TraceError>(())
@@ -70,6 +70,7 @@ pub mod inspect;
 pub mod job_list;
 pub mod latencies;
 pub mod open;
+pub mod part;
 pub mod per_app;
 pub mod phases;
 pub mod query_list;

@@ -5,6 +5,7 @@
 
 use crate::error::{TraceError, parameter};
 use crate::open::Input;
+use crate::part::{Part, Slice};
 use crate::quirks::Met;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -104,28 +105,6 @@ pub fn after_the_end(requests: u64) -> TraceError {
     parameter("arrivals", found, allowed, "raise the rate, or limit `requests` or `duration_s`")
 }
 
-/// Which part of a workload file to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Slice {
-    /// All of it.
-    #[default]
-    All,
-    /// Arrivals from `from` to before `to`.
-    Time {
-        /// The first instant read.
-        from: Time,
-        /// The first instant no longer read.
-        to: Time,
-    },
-    /// Arrivals numbered from `from` to before `to`, counted from 0.
-    Rows {
-        /// The first arrival read.
-        from: u64,
-        /// The first arrival no longer read.
-        to: u64,
-    },
-}
-
 /// The latest first arrival of a whole file: one that is later counts from another origin, such as 1970.
 const LATEST_START: Span = Span::from_ms(366 * 86_400_000);
 
@@ -134,10 +113,7 @@ const LATEST_START: Span = Span::from_ms(366 * 86_400_000);
 pub struct CsvSource {
     table: Table,
     columns: [usize; 6],
-    slice: Slice,
-    rows: u64,
     last: Time,
-    shift: Span,
     /// The model of each application, where these are known.
     models: Option<Vec<ModelId>>,
     next: Option<Arrival>,
@@ -145,69 +121,61 @@ pub struct CsvSource {
 }
 
 impl CsvSource {
-    /// Opens a file and reads up to the first arrival of the slice.
+    /// Opens a file and reads its first arrival.
     ///
     /// # Errors
-    /// When a column is missing, a line up to there is damaged, or the slice holds no arrival.
-    pub fn open(input: Input, slice: Slice) -> Result<CsvSource, TraceError> {
-        CsvSource::from_table(Table::open(input)?, slice)
+    /// When a column is missing, the first line is damaged or missing, or times count from another origin than a run's.
+    pub fn open(input: Input) -> Result<CsvSource, TraceError> {
+        CsvSource::whole(Table::open(input)?, None)
     }
 
-    /// As [`CsvSource::open`]; a line must name one of these applications, and its model.
+    /// Opens a part of a file, moved to the start of the run; a line must name one of these applications, and its
+    /// model.
     ///
     /// # Errors
-    /// As [`CsvSource::open`].
+    /// As [`CsvSource::open`], or when the part holds no arrival.
     pub fn open_for(
         input: Input,
         slice: Slice,
         models: Vec<ModelId>,
-    ) -> Result<CsvSource, TraceError> {
-        CsvSource::of(Table::open(input)?, slice, Some(models))
+    ) -> Result<Box<dyn Source>, TraceError> {
+        let table = Table::open(input)?;
+        if slice == Slice::All {
+            return Ok(Box::new(CsvSource::whole(table, Some(models))?));
+        }
+        let source = CsvSource::of(table, Some(models))?;
+        let file = source.table.file().to_string();
+        Ok(Box::new(Part::of(source, slice, &file)?))
     }
 
-    pub(crate) fn from_table(table: Table, slice: Slice) -> Result<CsvSource, TraceError> {
-        CsvSource::of(table, slice, None)
-    }
-
-    fn of(
+    /// All of a file, whose times count from the start of the run.
+    pub(crate) fn whole(
         table: Table,
-        slice: Slice,
         models: Option<Vec<ModelId>>,
     ) -> Result<CsvSource, TraceError> {
+        let source = CsvSource::of(table, models)?;
+        if source.next.is_some_and(|first| first.at > Time::ZERO + LATEST_START) {
+            let allowed = "at most a year: times count from the start of the run. Subtract the first one from all, or \
+                           read the rows as a slice (`from_row = 0`), which begins at its first arrival";
+            return Err(source.table.bad_field(source.columns[0], allowed));
+        }
+        Ok(source)
+    }
+
+    fn of(table: Table, models: Option<Vec<ModelId>>) -> Result<CsvSource, TraceError> {
         let table = table.alone();
         let mut columns = [0; 6];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
             *column = table.column(name)?;
         }
-        let (rows, last, shift) = (0, Time::ZERO, Span::ZERO);
-        let (next, failure) = (None, None);
-        let mut source =
-            CsvSource { table, columns, slice, rows, last, shift, models, next, failure };
+        let (last, next, failure) = (Time::ZERO, None, None);
+        let mut source = CsvSource { table, columns, last, models, next, failure };
         source.fill();
-        if let (Slice::All, Some(first)) = (slice, source.next)
-            && first.at > Time::ZERO + LATEST_START
-        {
-            let allowed = "at most a year: times count from the start of the run. Subtract the first one from all, or \
-                           read the rows as a slice (`from_row = 0`), which begins at its first arrival";
-            return Err(source.table.bad_field(source.columns[0], allowed));
-        }
         match (source.failure.take(), source.next) {
             (Some(error), _) => Err(error),
-            (None, None) => Err(source.nothing()),
+            (None, None) => Err(source.table.ended("an arrival", "write the workload again")),
             (None, Some(_)) => Ok(source),
         }
-    }
-
-    /// Moves the slice to the start of the run: its first instant, or its first arrival when it was
-    /// chosen by rows, becomes time zero. To be called before the first arrival is taken.
-    pub fn rebased(mut self) -> CsvSource {
-        self.shift = match (self.slice, self.next) {
-            (Slice::Time { from, .. }, _) => from - Time::ZERO,
-            (Slice::Rows { .. }, Some(first)) => first.at - Time::ZERO,
-            _ => Span::ZERO,
-        };
-        self.next = self.next.map(|a| Arrival { at: a.at.minus(self.shift), ..a });
-        self
     }
 
     /// What was odd about the file so far.
@@ -220,22 +188,6 @@ impl CsvSource {
         self.failure.take()
     }
 
-    fn nothing(&self) -> TraceError {
-        if self.slice == Slice::All {
-            return self.table.ended("an arrival", "write the workload again");
-        }
-        TraceError::Selection {
-            file: self.table.file().into(),
-            key: "slice",
-            found: format!("{:?}", self.slice),
-            allowed: format!(
-                "a part that has arrivals; {} were read, the last at {}",
-                self.rows, self.last
-            ),
-            remedy: "choose another part",
-        }
-    }
-
     fn fill(&mut self) {
         self.next = match self.read() {
             Ok(next) => next,
@@ -246,30 +198,18 @@ impl CsvSource {
         };
     }
 
-    /// The next arrival of the slice.
     fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
-        while self.table.advance()? {
-            let arrival = self.parse()?;
-            if arrival.at < self.last {
-                let allowed = format!("{} or later, as on the line before", self.last.ns());
-                return Err(self.table.bad_field(self.columns[0], allowed));
-            }
-            self.last = arrival.at;
-            self.rows += 1;
-            let (before, after) = match self.slice {
-                Slice::All => (false, false),
-                Slice::Time { from, to } => (arrival.at < from, arrival.at >= to),
-                Slice::Rows { from, to } => (self.rows <= from, self.rows > to),
-            };
-            if after {
-                return Ok(None);
-            }
-            if !before {
-                self.check_names(&arrival)?;
-                return Ok(Some(Arrival { at: arrival.at.minus(self.shift), ..arrival }));
-            }
+        if !self.table.advance()? {
+            return Ok(None);
         }
-        Ok(None)
+        let arrival = self.parse()?;
+        if arrival.at < self.last {
+            let allowed = format!("{} or later, as on the line before", self.last.ns());
+            return Err(self.table.bad_field(self.columns[0], allowed));
+        }
+        self.last = arrival.at;
+        self.check_names(&arrival)?;
+        Ok(Some(arrival))
     }
 
     /// The application is one of the scenario's, and asks for its model.
@@ -345,8 +285,8 @@ mod tests {
         bytes
     }
 
-    fn source(bytes: &[u8], slice: Slice) -> Result<CsvSource, TraceError> {
-        CsvSource::open(Input::from_bytes("w.csv", bytes.to_vec())?, slice)
+    fn source(bytes: &[u8]) -> Result<CsvSource, TraceError> {
+        CsvSource::open(Input::from_bytes("w.csv", bytes.to_vec())?)
     }
 
     #[test]
@@ -356,7 +296,7 @@ mod tests {
         assert_ne!(bytes, recorded(2));
         assert!(bytes.starts_with(b"arrival_ns,app,model,size,slo_ns,alone_ns\n"));
         let mut back = vec![];
-        record(&mut source(&bytes, Slice::All).unwrap(), &mut back, "w.csv").unwrap();
+        record(&mut source(&bytes).unwrap(), &mut back, "w.csv").unwrap();
         assert_eq!(bytes, back);
     }
 
@@ -372,29 +312,13 @@ mod tests {
     fn a_size_has_a_limit() {
         let row = |size: &str| format!("{}\n1,0,0,{size},,1\n", COLUMNS.join(","));
         for size in ["1", "4096"] {
-            assert!(source(row(size).as_bytes(), Slice::All).is_ok());
+            assert!(source(row(size).as_bytes()).is_ok());
         }
         for size in ["0", "4097", "4294967295", "4294967296", "-1"] {
-            let error = source(row(size).as_bytes(), Slice::All).unwrap_err().to_string();
+            let error = source(row(size).as_bytes()).unwrap_err().to_string();
             let says = ["line 2: column `size`", size, "from 1 to 4096"];
             assert!(says.iter().all(|s| error.contains(s)), "{error}");
         }
-    }
-
-    #[test]
-    fn a_slice_is_the_arrivals_of_its_instants_or_its_rows() {
-        let bytes = recorded(1);
-        let whole = all(&mut source(&bytes, Slice::All).unwrap());
-        let rows = Slice::Rows { from: 10, to: 20 };
-        assert_eq!(all(&mut source(&bytes, rows).unwrap()), whole[10..20]);
-        let (from, to) = (whole[10].at, whole[20].at);
-        let time = Slice::Time { from, to };
-        assert_eq!(all(&mut source(&bytes, time).unwrap()), whole[10..20]);
-        let moved = all(&mut source(&bytes, time).unwrap().rebased());
-        assert_eq!(moved.len(), 10);
-        assert!(moved.iter().zip(&whole[10..]).all(|(m, w)| w.at - from == m.at - Time::ZERO));
-        let far = Slice::Time { from: Time::from_ns(u64::MAX - 1), to: Time::NEVER };
-        assert!(source(&bytes, far).unwrap_err().to_string().contains("500 were read"));
     }
 
     /// A clock that began in 1970 would make a run of decades with all requests at its end.
@@ -405,13 +329,15 @@ mod tests {
             "arrival_ns,app,model,size,slo_ns,alone_ns\n{at},0,0,1,,5\n{},0,0,1,,5\n",
             at + 7
         );
-        let why = source(text.as_bytes(), Slice::All).unwrap_err().to_string();
+        let why = source(text.as_bytes()).unwrap_err().to_string();
         assert!(
             why.contains("line 2: column `arrival_ns`") && why.contains("`from_row = 0`"),
             "{why}"
         );
-        let rows = source(text.as_bytes(), Slice::Rows { from: 0, to: u64::MAX }).unwrap();
-        let times: Vec<u64> = all(&mut rows.rebased()).iter().map(|a| a.at.ns()).collect();
+        let input = Input::from_bytes("w.csv", text.into_bytes()).unwrap();
+        let slice = Slice::Rows { from: 0, to: u64::MAX };
+        let mut rows = CsvSource::open_for(input, slice, vec![ModelId(0)]).unwrap();
+        let times: Vec<u64> = all(&mut *rows).iter().map(|a| a.at.ns()).collect();
         assert_eq!(times, [0, 7]);
     }
 
@@ -427,13 +353,13 @@ mod tests {
             ("11,0,0,1,,", "line 3: column `alone_ns`"),
             ("11,0,0,1", "line 3: found 4 fields"),
         ] {
-            let mut source = source(format!("{head}{line}\n").as_bytes(), Slice::All).unwrap();
+            let mut source = source(format!("{head}{line}\n").as_bytes()).unwrap();
             assert_eq!(all(&mut source).len(), 1);
             let why = source.failure().unwrap();
             assert!(why.contains("w.csv") && why.contains(place), "{why}");
         }
-        assert!(source(b"arrival_ns,app,model,size,slo_ns,alone_ns\n", Slice::All).is_err());
-        assert!(source(b"arrival_ns,app,model,size,alone_ns\n1,1,1,1,1\n", Slice::All).is_err());
+        assert!(source(b"arrival_ns,app,model,size,slo_ns,alone_ns\n").is_err());
+        assert!(source(b"arrival_ns,app,model,size,alone_ns\n1,1,1,1,1\n").is_err());
     }
 
     #[test]
@@ -442,7 +368,7 @@ mod tests {
         let mut closed = ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).unwrap();
         assert!(record(&mut closed, vec![], "w.csv").unwrap_err().to_string().contains("closed"));
         let text = b"arrival_ns,app,model,size,slo_ns,alone_ns\n10,0,0,1,,5\n9,0,0,1,,5\n";
-        let mut failed = source(text, Slice::All).unwrap();
+        let mut failed = source(text).unwrap();
         let why = record(&mut failed, vec![], "out.csv").unwrap_err().to_string();
         assert!(why.contains("out.csv") && why.contains("w.csv: line 3"), "{why}");
     }

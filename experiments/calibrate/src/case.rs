@@ -3,6 +3,7 @@
 use crate::Asked;
 use crate::value::{Values, What};
 use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, Spacing, read};
+use orrery_scenario::scenario::file::Timestamps;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_traces::Input;
@@ -29,17 +30,23 @@ pub struct Measurements {
     pub notes: Vec<String>,
     /// Whether a tool wrote it that measures one model at a time.
     pub is_of_one: bool,
+    /// What it does not say of its times.
+    pub timestamps: Timestamps,
 }
 
 impl Measurements {
-    /// Reads a file. `options`: what it does not say.
+    /// Reads a file. `options` and `timestamps`: what it does not say.
     ///
     /// # Errors
     /// When it is of no known format, is damaged, or nobody measured a load in it.
-    pub fn load(path: &Path, options: &Options) -> Result<Measurements, SpecError> {
+    pub fn load(
+        path: &Path,
+        options: Options,
+        timestamps: Timestamps,
+    ) -> Result<Measurements, SpecError> {
         let name = path.display().to_string();
         let open = || Input::open(path);
-        let reading = read(&File::new(&name, &open), options)?;
+        let reading = read(&File::new(&name, &open), &timestamps.options(options))?;
         let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
             unreachable!("a measured table was asked for")
         };
@@ -49,7 +56,8 @@ impl Measurements {
         notes.retain(|note| !note.starts_with("profile: ") && !note.starts_with("no profile"));
         let notes = [reading.assumed, notes].concat();
         let is_of_one = reading.format.is_some_and(|f| !OF_MANY.contains(&f.name));
-        Ok(Measurements { name, path: path.to_path_buf(), table, notes, is_of_one })
+        let path = path.to_path_buf();
+        Ok(Measurements { name, path, table, notes, is_of_one, timestamps })
     }
 }
 
@@ -394,6 +402,13 @@ fn set_load(
             let path = std::path::absolute(&measured.path).unwrap_or(measured.path.clone());
             let mut workload = Table::new();
             workload.insert("file".to_string(), Value::String(path.display().to_string()));
+            if !measured.timestamps.is_empty() {
+                let timestamps = Value::try_from(&measured.timestamps).map_err(|e| {
+                    let allowed = "words of TOML";
+                    SpecError::value("timestamps", e, allowed, "correct `--time-format`")
+                })?;
+                workload.insert("timestamps".to_string(), timestamps);
+            }
             if let Some((from, to)) = *rows {
                 workload.insert("from_row".to_string(), Value::Integer(from as i64));
                 workload.insert("to_row".to_string(), Value::Integer(to as i64));

@@ -5,6 +5,7 @@ mod law;
 
 use super::*;
 use orrery_import::{File, Options, read};
+use orrery_scenario::scenario::file::Timestamps;
 
 const SCENARIO: &str = r#"
 policies = ["fifo[max_batch=8]"]
@@ -40,6 +41,7 @@ fn measured(name: &str, text: &str, path: &Path) -> Measurements {
         table,
         notes: [reading.assumed.clone(), reading.notes.clone()].concat(),
         is_of_one: false,
+        timestamps: Timestamps::default(),
     }
 }
 

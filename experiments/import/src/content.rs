@@ -5,7 +5,7 @@ use orrery_sim::time::{Span, Time};
 use std::fmt::Write;
 
 /// What a model is called that neither its file nor an option names.
-const UNNAMED: &str = "model";
+pub(crate) const UNNAMED: &str = "model";
 
 /// What a file becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

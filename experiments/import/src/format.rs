@@ -1,7 +1,7 @@
 //! What a format is: a row of the table that help, documents and errors are made from.
 
 use crate::File;
-use crate::content::{Content, Kind};
+use crate::content::{Content, Kind, UNNAMED};
 use crate::error::ImportError;
 use crate::head::Head;
 use crate::load::Arriving;
@@ -22,6 +22,8 @@ pub struct Format {
     pub becomes: &'static [Kind],
     /// What is read of it.
     pub fields: &'static [Field],
+    /// The options that say what it does not say itself.
+    pub options: &'static [&'static str],
     /// The process of `[arrivals]` or the law that reads it as it is.
     pub direct: Option<&'static str>,
     pub(crate) is: fn(&Head) -> bool,
@@ -59,6 +61,24 @@ pub struct Options {
 }
 
 impl Options {
+    /// The names of those that are given, but for arrivals, which every measured table takes.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("batch", self.batch.is_some()),
+            ("model", self.model.is_some()),
+            ("runs", self.runs.is_some()),
+            ("time-format", self.time_format.is_some()),
+            ("time-unit", self.time_unit.is_some()),
+            ("time-is", self.time_is_end.is_some()),
+        ];
+        all.into_iter().filter(|option| option.1).map(|option| option.0)
+    }
+
+    /// The name of the model of a profile.
+    pub(crate) fn name(&self) -> String {
+        self.model.clone().unwrap_or_else(|| UNNAMED.to_string())
+    }
+
     /// The size of the batches: a file that does not say it needs the option.
     pub(crate) fn needs_batch(&self, file: &File<'_>) -> Result<u32, ImportError> {
         self.batch.ok_or_else(|| {
@@ -295,13 +315,14 @@ fn kinds(format: &Format) -> String {
 
 /// The table for documents.
 pub(crate) fn reference(formats: &[Format]) -> String {
-    let mut out = "| `--as` | written by | known by | becomes | a scenario names it in |\n\
-                   |---|---|---|---|---|\n"
+    let mut out = "| `--as` | written by | known by | becomes | a scenario names it in | takes |\n\
+                   |---|---|---|---|---|---|\n"
         .to_string();
     for f in formats {
         let direct = f.direct.map_or("-".to_string(), |d| format!("`{d}`"));
-        let _ =
-            writeln!(out, "| `{}` | {} | {} | {} | {direct} |", f.name, f.title, f.how, kinds(f));
+        let takes: Vec<String> = f.options.iter().map(|o| format!("`--{o}`")).collect();
+        let (known, takes) = (format!("{} | {} | {}", f.title, f.how, kinds(f)), takes.join(", "));
+        let _ = writeln!(out, "| `{}` | {known} | {direct} | {takes} |", f.name);
     }
     out.push_str("\n| format | read | becomes |\n|---|---|---|\n");
     for f in formats {

@@ -109,6 +109,11 @@ pub fn read_as(
     file.met.take();
     let mut reading = (format.read)(file, options)?;
     reading.assumed.extend(file.met.take().notes());
+    for option in options.given().filter(|option| !format.options.contains(option)) {
+        reading.assume(format!(
+            "`--{option}` changes nothing: a file of this format says it, or has no such thing"
+        ));
+    }
     reading.format = Some(format);
     reading.file = file.name.clone();
     settle::settle(&mut reading, options)?;

@@ -35,6 +35,7 @@
 pub mod jobs;
 pub mod kairos;
 pub mod kind;
+mod listed;
 pub mod own;
 pub mod pool;
 mod range;

@@ -52,6 +52,7 @@ def calibrate(
     batch: int | None,
     arrivals: str | None,
     model: str | None,
+    times: tuple[str | None, str | None, str | None],
     seed: int | None,
     jobs: int,
 ) -> tuple[Table, str, str | None]: ...

@@ -9,10 +9,11 @@ use orrery_traces::azure2019::{FunctionRow, Invocations, MinuteRange};
 use orrery_traces::azure2019_durations::DurationsReader;
 use orrery_traces::azure2021::Trace2021;
 use orrery_traces::inspect::inspect_with;
+use orrery_traces::part::{Part, Slice};
 use orrery_traces::query_list::{Asked, QueryList};
 use orrery_traces::quirks::Quirk;
 use orrery_traces::samples::{Histogram, Unit};
-use orrery_traces::workload_file::{CsvSource, Slice, record};
+use orrery_traces::workload_file::{CsvSource, record};
 use orrery_traces::{Input, TraceError, job_list, token_list};
 use proptest::prelude::*;
 use std::io::Write;
@@ -57,7 +58,8 @@ fn durations(input: Input) -> Result<(), String> {
 }
 
 fn workload_slice(input: Input) -> Result<(), String> {
-    drain(CsvSource::open(input, Slice::Rows { from: 1, to: 3 }).map_err(text)?.rebased())
+    let slice = Slice::Rows { from: 1, to: 3 };
+    drain(Part::of(CsvSource::open(input).map_err(text)?, slice, FILE).map_err(text)?)
 }
 
 /// Readers, each with a file that it accepts.
@@ -68,7 +70,7 @@ const READERS: [(Reader, &str); 9] = [
     (|i| Trace2021::read(i).map(|_| ()).map_err(text), AZURE_2021),
     (llm_records, LLM),
     (llm_source, LLM),
-    (|i| drain(CsvSource::open(i, Slice::All).map_err(text)?), WORKLOAD),
+    (|i| drain(CsvSource::open(i).map_err(text)?), WORKLOAD),
     (workload_slice, WORKLOAD),
     (|i| Histogram::read_times(i, "duration", Unit::S).map(|_| ()).map_err(text), AZURE_2021),
 ];
@@ -365,7 +367,7 @@ proptest! {
         let mut bytes = vec![];
         record(&mut VecSource::new(arrivals.clone()), &mut bytes, FILE).unwrap();
         let input = Input::from_bytes(FILE, bytes).unwrap();
-        let mut source = CsvSource::open(input, Slice::All).unwrap();
+        let mut source = CsvSource::open(input).unwrap();
         let back: Vec<Arrival> = std::iter::from_fn(|| source.pop()).collect();
         prop_assert_eq!(source.failure(), None);
         prop_assert_eq!(back, arrivals);

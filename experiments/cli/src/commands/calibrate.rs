@@ -48,6 +48,10 @@ pub struct Calibrate {
     /// clients:N.
     #[arg(long, value_name = "HOW", value_parser = super::import::arriving)]
     pub arrivals: Option<Arriving>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub times: super::import::Times,
     /// The seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -69,10 +73,8 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     args.output.check()?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
     let (batch, arrivals, model) = (args.batch, args.arrivals, args.model.clone());
-    let measured = Measurements::load(
-        &args.measured,
-        &Options { batch, arrivals, model, ..Options::default() },
-    )?;
+    let options = Options { batch, arrivals, model, ..Options::default() };
+    let measured = Measurements::load(&args.measured, options, args.times.timestamps()?)?;
     let asked = Asked {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
         requests: args.requests,

@@ -9,6 +9,7 @@ use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, whole_page};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_scenario::scenario::file::Timestamps;
 use orrery_sim::time::Span;
 use orrery_traces::Input;
 use orrery_traces::shipped::{shipped, shipped_names};
@@ -45,15 +46,10 @@ pub struct Import {
     /// clients:N.
     #[arg(long, value_name = "HOW", value_parser = arriving)]
     pub arrivals: Option<Arriving>,
-    /// The form of the times of an access log, as strftime has it.
-    #[arg(long, value_name = "FORM")]
-    pub time_format: Option<String>,
-    /// The unit of times that are plain numbers, where the file does not say it.
-    #[arg(long, value_name = "UNIT")]
-    pub time_unit: Option<TimeUnit>,
-    /// Whether the time of a request in an access log is that of its start or its end, where the file does not say it.
-    #[arg(long, value_name = "WHICH")]
-    pub time_is: Option<TimeIs>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub times: Times,
     /// The form of the answer on stdout.
     #[arg(long, value_enum, default_value_t = Form::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Form,
@@ -73,26 +69,26 @@ pub fn arriving(words: &str) -> Result<Arriving, String> {
     Arriving::parse(words).ok_or_else(|| format!("allowed: {ARRIVALS}"))
 }
 
-/// Units of times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TimeUnit {
-    /// Nanoseconds.
-    Ns,
-    /// Microseconds.
-    Us,
-    /// Milliseconds.
-    Ms,
-    /// Seconds.
-    S,
+/// What a file does not say of its times.
+#[derive(Debug, Args)]
+pub struct Times {
+    /// The form of the times of an access log, as strftime has it.
+    #[arg(long, value_name = "FORM")]
+    pub time_format: Option<String>,
+    /// The unit of times that are plain numbers, where the file does not say it.
+    #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms", "s"])]
+    pub time_unit: Option<String>,
+    /// Whether the time of a request in an access log is that of its start or its end, where the file does not say it.
+    #[arg(long, value_name = "WHICH", value_parser = ["start", "end"])]
+    pub time_is: Option<String>,
 }
 
-/// What a time in an access log is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TimeIs {
-    /// The arrival.
-    Start,
-    /// The answer: the arrival is earlier by the latency.
-    End,
+impl Times {
+    /// As a scenario has it.
+    pub fn timestamps(&self) -> Result<Timestamps, SpecError> {
+        let (is, unit) = (self.time_is.as_deref(), self.time_unit.as_deref());
+        Timestamps::of_words(is, unit, self.time_format.clone())
+    }
 }
 
 /// The forms of the answer.
@@ -137,11 +133,9 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
             batch: args.batch.get(i).or(args.batch.first()).copied(),
             model: args.model.get(i).or(args.model.first()).cloned(),
             runs: args.runs,
-            time_format: args.time_format.clone(),
             arrivals: args.arrivals,
-            time_unit: args.time_unit.map(|unit| [1.0, 1e3, 1e6, 1e9][unit as usize]),
-            time_is_end: args.time_is.map(|is| is == TimeIs::End),
             format,
+            ..args.times.timestamps()?.options(Options::default())
         };
         let name = path.display().to_string();
         let is_shipped = shipped_names().any(|n| n == name) && !path.exists();

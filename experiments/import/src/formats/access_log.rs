@@ -57,6 +57,7 @@ pub const FORMAT: Format = Format {
           column of times",
     becomes: &[Kind::Workload, Kind::Measured],
     fields: FIELDS,
+    options: &["model", "time-format", "time-is", "time-unit"],
     direct: Some("workload"),
     is: |head| is_log(&head.columns) || head.headers.iter().any(|h| h.len() > 1 && is_log(h)),
     read,

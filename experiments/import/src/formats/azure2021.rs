@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     how: "columns `app`, `func`, `end_timestamp` and `duration`",
     becomes: &[Kind::Workload],
     fields: FIELDS,
+    options: &[],
     direct: Some("workload"),
     is: |head| head.has(FIELDS),
     read,

@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
     how: "columns `TIMESTAMP`, `ContextTokens` and `GeneratedTokens`",
     becomes: &[Kind::Prompts],
     fields: FIELDS,
+    options: &[],
     direct: Some("llm"),
     is: |head| head.has(FIELDS),
     read,

@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     how: "columns `Timestamp`, `Request tokens` and `Response tokens`",
     becomes: &[Kind::Prompts],
     fields: FIELDS,
+    options: &[],
     direct: Some("llm"),
     is: |head| head.has(FIELDS),
     read,

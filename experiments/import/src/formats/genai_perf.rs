@@ -30,6 +30,7 @@ pub const FORMAT: Format = Format {
     how: "JSON with `request_latency` and `request_throughput`, or a CSV of `Metric,avg,...` with `Request Latency`",
     becomes: &[Kind::Measured],
     fields: FIELDS,
+    options: &["model"],
     direct: None,
     is: |head| {
         head.is_json_with(&["request_latency", "request_throughput"])

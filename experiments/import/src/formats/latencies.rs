@@ -12,6 +12,7 @@ pub const FORMAT: Format = Format {
     how: "a column `batch` or `batch_size`, and one of a latency with its unit",
     becomes: &[Kind::Profile],
     fields: &COLUMNS,
+    options: &["model"],
     direct: Some("profile"),
     is: |head| head.has(&COLUMNS[..2]),
     read,
@@ -27,7 +28,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         let ms = ms.ok_or_else(|| sheet.bad(1, "a time above 0"))?;
         let named = [sheet.text(2), sheet.text(3)].map(str::to_string);
         let named: Vec<String> = named.into_iter().filter(|n| !n.is_empty()).collect();
-        let given = options.model.clone().unwrap_or_else(|| "model".to_string());
+        let given = options.name();
         let name = if named.is_empty() { given } else { named.join("@") };
         rows.push((name, size, ms));
     }

@@ -48,6 +48,7 @@ pub const FORMAT: Format = Format {
     how: "a column `clients` or `offered_per_s`, and one of a latency or a rate",
     becomes: &[Kind::Measured],
     fields: FIELDS,
+    options: &["model"],
     direct: None,
     is: |head| {
         let any = |fields: &[Field]| fields.iter().any(|f| head.has(std::slice::from_ref(f)));
@@ -56,7 +57,7 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
+fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
     let mut sheet = Sheet::open(file, FIELDS, &mut reading)?;
     let mut points = Vec::new();
@@ -64,7 +65,9 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
         let (load, assumed) = load(&sheet)?;
         points.push(Point {
             assumed,
-            model: Some(sheet.text(3).to_string()).filter(|m| !m.is_empty()),
+            model: Some(sheet.text(3).to_string())
+                .filter(|m| !m.is_empty())
+                .or(options.model.clone()),
             size: sheet.size(4)?.unwrap_or(1),
             rate_per_s: sheet.number(5, 1e12)?,
             mean_ms: sheet.latency(6)?,

@@ -29,6 +29,7 @@ pub const FORMAT: Format = Format {
     how: "columns `Model`, `Batch`, `Throughput (infer/sec)`, and `Concurrency` or `Request Rate`",
     becomes: &[Kind::Profile, Kind::Measured],
     fields: FIELDS,
+    options: &[],
     direct: Some("profile"),
     is: |head| head.has(&FIELDS[..3]) && (head.has(&FIELDS[3..4]) || head.has(&FIELDS[4..5])),
     read,

@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
           seconds",
     becomes: &[Kind::Prompts],
     fields: FIELDS,
+    options: &["time-unit"],
     direct: Some("llm"),
     is: |head| head.is_lines_with(&["input_length"]) && !head.is_lines_with(&["request_id"]),
     read: |file, options| {

@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     how: "columns `Total Time (ns)`, `Instances` and `Name`",
     becomes: &[Kind::Profile],
     fields: FIELDS,
+    options: &["batch", "model", "runs"],
     direct: None,
     is: |head| head.has(FIELDS),
     read,
@@ -53,7 +54,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         ));
     }
     reading.note("time of kernels alone: copies, launches and gaps between kernels are not in it");
-    let model = options.model.clone().unwrap_or_else(|| "model".to_string());
+    let model = options.name();
     let rows = vec![(model, size, total / runs as f64)];
     reading.contents.push(Content::Profile(Profile { rows }));
     Ok(reading)

@@ -52,6 +52,7 @@ pub const FORMAT: Format = Format {
     how: "columns `Inferences/Second` and `Client Send`",
     becomes: &[Kind::Measured, Kind::Profile],
     fields: FIELDS,
+    options: &["batch", "model"],
     direct: Some("profile"),
     is: |head| head.has(&[FIELDS[ANSWERED], FIELDS[3]]),
     read,
@@ -93,6 +94,9 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     }
     if options.batch.is_none() && sheet.at(SIZE).is_none() {
         reading.note("the file does not say the batch size of a request (`-b`): 1, unless `--batch N` says more");
+    }
+    if options.batch.is_some() && sheet.at(SIZE).is_some() {
+        reading.note("`--batch` is for rows without a `Batch Size`");
     }
     if let Some(lacking) = lacking {
         reading.note(format!("no mean latency: it is the sum of its parts, and {lacking}"));
@@ -137,7 +141,7 @@ fn profile(rows: &[(Point, Option<f64>)], options: &Options, r: &mut Reading) ->
             *kept = row;
         }
     }
-    let name = options.model.clone().unwrap_or("model".to_string());
+    let name = options.name();
     let (mut profile, mut crowded, mut said) = (Profile::default(), Vec::new(), Vec::new());
     for (size, (point, infer)) in least {
         let Some(ms) = infer else { continue };

@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     how: "JSON lines with `request_id`; `data` says seconds",
     becomes: &[Kind::Prompts],
     fields: FIELDS,
+    options: &["time-unit"],
     direct: Some("llm"),
     is: |head| head.is_lines_with(&["request_id"]),
     read: |file, options| {

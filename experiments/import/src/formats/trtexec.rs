@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     how: "a JSON list of records with `latencyMs`",
     becomes: &[Kind::Profile],
     fields: FIELDS,
+    options: &["batch", "model"],
     direct: None,
     is: |head| head.text.trim_start().starts_with('[') && head.is_json_with(&["latencyMs"]),
     read,
@@ -60,7 +61,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         }
         samples.push(ms);
     }
-    let model = options.model.clone().unwrap_or_else(|| "model".to_string());
+    let model = options.name();
     let step = samples.len().div_ceil(SAMPLES_MAX).max(1);
     if step > 1 {
         reading.note(format!("every {step}th of {} records", samples.len()));

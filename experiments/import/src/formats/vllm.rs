@@ -35,6 +35,7 @@ pub const SERVING: Format = Format {
     how: "JSON, or a line each, with `request_throughput` and `num_prompts` or `completed`",
     becomes: &[Kind::Measured],
     fields: OF_SERVING,
+    options: &["model"],
     direct: None,
     is: |head| {
         let has = |key| head.is_json_with(&["request_throughput", key]);
@@ -52,6 +53,7 @@ pub const LATENCY: Format = Format {
     how: "JSON with `avg_latency` and `latencies`",
     becomes: &[Kind::Profile],
     fields: OF_LATENCY,
+    options: &["batch", "model"],
     direct: None,
     is: |head| head.is_json_with(&["avg_latency", "latencies"]),
     read: latency,
@@ -168,7 +170,7 @@ fn latency(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let all: Map<String, Value> = json::whole(file, what)?;
     let read: Latencies = json::whole(file, what)?;
     let size = options.needs_batch(file)?;
-    let model = options.model.clone().unwrap_or_else(|| "model".to_string());
+    let model = options.name();
     let mut rows = Vec::new();
     for (i, s) in read.latencies.iter().enumerate() {
         if !(*s > 0.0 && *s <= 1e6) {

@@ -11,6 +11,7 @@ use super::value::{
     MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within, without_copy,
 };
 use crate::error::{SpecError, known};
+use crate::listed::slice;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::azure2019::Selection;
 use orrery_traces::replayed::COPIES_MAX;
@@ -72,6 +73,10 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
         span_ms("arrivals.llm.base_ms", llm.base_ms)?;
         span_ms("arrivals.llm.per_context_ms", llm.per_context_ms)?;
         span_ms("arrivals.llm.per_generated_ms", llm.per_generated_ms)?;
+        slice("arrivals.llm.", llm.from_s, llm.to_s)?;
+    }
+    if let Some(queries) = &arrivals.queries {
+        slice("arrivals.queries.", queries.from_s, queries.to_s)?;
     }
     if let Some(replay) = &arrivals.replay {
         check_replay(arrivals, replay)?;
@@ -261,14 +266,7 @@ fn check_workload(w: &WorkloadArrivals) -> Result<(), SpecError> {
         let remedy = "remove from_row and to_row, or from_s and to_s";
         return Err(SpecError::value(key("from_row"), "rows and times", allowed, remedy));
     }
-    let from_s = within(&key("from_s"), w.from_s.unwrap_or(0.0), 0.0, S_MAX)?;
-    if let Some(to_s) = w.to_s {
-        within(&key("to_s"), to_s, 0.0, S_MAX)?;
-        if to_s <= from_s {
-            let allowed = format!("more than from_s, which is {from_s}");
-            return Err(SpecError::value(key("to_s"), to_s, allowed, "raise to_s"));
-        }
-    }
+    slice("arrivals.workload.", w.from_s, w.to_s)?;
     let from_row = w.from_row.unwrap_or(0);
     if let Some(to_row) = w.to_row.filter(|to| *to <= from_row) {
         let allowed = format!("more than from_row, which is {from_row}");

@@ -8,6 +8,7 @@ mod delays;
 mod load;
 mod zoo;
 
+pub use crate::listed::{TimeIs, Timestamps, Unit};
 pub use autoscale::Autoscale;
 pub use delays::DelayLaw;
 pub use load::{
@@ -490,21 +491,6 @@ pub enum TimeLaw {
         #[serde(default = "short_share")]
         short_share: f64,
     },
-}
-
-/// A unit of time in a file of samples.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// Microseconds.
-    Us,
-    /// Milliseconds.
-    #[default]
-    Ms,
-    /// Seconds.
-    S,
 }
 
 /// `[delays]`.

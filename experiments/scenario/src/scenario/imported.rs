@@ -3,7 +3,7 @@
 //! A file that does not say everything, such as the size of its batches, is not read here: `orrery import` asks.
 
 use super::expand::plain_alone_ms;
-use super::file::{LatencyLaw, ScenarioFile, WorkloadArrivals};
+use super::file::{LatencyLaw, LlmArrivals, ScenarioFile, Timestamps, WorkloadArrivals};
 use super::laws::Files;
 use crate::error::{SpecError, known};
 use orrery_import::{Content, File, Format, ImportError, Kind, Options, Request, Workload};
@@ -12,8 +12,8 @@ use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
 use orrery_traces::azure_llm::LlmRecord;
+use orrery_traces::part::Slice;
 use orrery_traces::workload::Application;
-use orrery_traces::workload_file::Slice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
@@ -64,9 +64,11 @@ impl Files {
         name: &str,
         kind: Kind,
         own: &[&str],
+        timestamps: Option<&Timestamps>,
     ) -> Result<Option<Arc<Content>>, SpecError> {
         let mut all = self.imports.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = format!("{name}\n{kind:?}");
+        let options = timestamps.map_or_else(Options::default, |t| t.options(Options::default()));
+        let id = format!("{name}\n{kind:?}{options:?}");
         if let Some(content) = all.get(&id) {
             return Ok(content.clone());
         }
@@ -77,7 +79,7 @@ impl Files {
         let content = match format {
             None => None,
             Some(format) => {
-                let read = orrery_import::read_as(&file, format, &Options::default());
+                let read = orrery_import::read_as(&file, format, &options);
                 let read = read.map_err(|e| at(key, e))?;
                 let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
                 self.say(name, read.assumed);
@@ -92,9 +94,10 @@ impl Files {
     pub(super) fn prompts(
         &self,
         key: &str,
-        name: &str,
+        llm: &LlmArrivals,
     ) -> Result<Option<Vec<LlmRecord>>, SpecError> {
-        let content = self.imported(key, name, Kind::Prompts, &["azure-llm"])?;
+        let (own, timestamps) = (["azure-llm"], llm.timestamps.as_ref());
+        let content = self.imported(key, &llm.file, Kind::Prompts, &own, timestamps)?;
         let Some(Content::Prompts(prompts)) = content.as_deref() else { return Ok(None) };
         let record = |&(at, context_tokens, generated_tokens): &(Time, u32, u32)| LlmRecord {
             at,
@@ -105,8 +108,13 @@ impl Files {
     }
 
     /// The requests of another tool's file.
-    pub(super) fn workload(&self, key: &str, name: &str) -> Result<Option<Workload>, SpecError> {
-        match self.imported(key, name, Kind::Workload, &[])?.as_deref() {
+    pub(super) fn workload(
+        &self,
+        key: &str,
+        w: &WorkloadArrivals,
+    ) -> Result<Option<Workload>, SpecError> {
+        let timestamps = w.timestamps.as_ref();
+        match self.imported(key, &w.file, Kind::Workload, &[], timestamps)?.as_deref() {
             Some(Content::Workload(workload)) => Ok(Some(workload.clone())),
             _ => Ok(None),
         }
@@ -124,7 +132,7 @@ impl Files {
             return Ok(None);
         }
         let at = format!("{key}.file");
-        let content = self.imported(&at, name, Kind::Profile, &["latencies"])?;
+        let content = self.imported(&at, name, Kind::Profile, &["latencies"], None)?;
         let Some(Content::Profile(profile)) = content.as_deref() else {
             let format = self.foreign(&at, name)?.filter(|f| !f.becomes.contains(&Kind::Profile));
             let Some(format) = format else { return Ok(None) };
@@ -236,23 +244,14 @@ pub(super) fn source(
     seed: u64,
 ) -> Result<Box<dyn Source>, SpecError> {
     let all = workload.requests.iter().enumerate();
-    let kept = |(row, r): &(usize, &Request)| match slice {
-        Slice::All => true,
-        Slice::Time { from, to } => r.at >= from && r.at < to,
-        Slice::Rows { from, to } => (from..to).contains(&(*row as u64)),
-    };
+    let kept = |(row, r): &(usize, &Request)| slice.has(*row as u64, r.at);
     let kept: Vec<&Request> = all.filter(kept).map(|(_, r)| r).collect();
-    let begin = match (slice, kept.first()) {
-        (_, None) => {
-            let found = format!("no request of the {} in `{}`", workload.requests.len(), w.file);
-            let remedy = "choose another part";
-            let allowed = "a part that has arrivals";
-            return Err(SpecError::value("arrivals.workload", found, allowed, remedy));
-        }
-        (Slice::Time { from, .. }, _) => from,
-        (Slice::Rows { .. }, Some(first)) => first.at,
-        (Slice::All, _) => Time::ZERO,
+    let Some(first) = kept.first() else {
+        let found = format!("no request of the {} in `{}`", workload.requests.len(), w.file);
+        let (allowed, remedy) = ("a part that has arrivals", "choose another part");
+        return Err(SpecError::value("arrivals.workload", found, allowed, remedy));
     };
+    let begin = slice.origin(first.at);
     let mut streams: BTreeMap<u32, Stream> = BTreeMap::new();
     let mut arrivals = Vec::with_capacity(kept.len());
     for r in kept {

@@ -14,7 +14,7 @@ use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::gaps::Gaps;
 use orrery_traces::inspect::format_of;
 use orrery_traces::query_sizes::SizeLaw;
-use orrery_traces::samples::{self, Histogram};
+use orrery_traces::samples::Histogram;
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::two_group::SdRule;
 use orrery_traces::{Input, TraceError};
@@ -151,7 +151,7 @@ impl Files {
     ) -> Result<Histogram, SpecError> {
         self.samples.once(format!("{file}\n{column}\n{unit:?}"), || {
             let input = self.open(&format!("{key}.file"), file)?;
-            Histogram::read_times(input, column, unit.of_samples()).map_err(|e| at_key(key, e))
+            Histogram::read_times(input, column, unit.into()).map_err(|e| at_key(key, e))
         })
     }
 
@@ -418,17 +418,6 @@ impl TimeLaw {
                 Ok(ExecLaw::empirical(times))
             }
             _ => Err(SpecError::value(key, "no law", "a law of execution times", "give one")),
-        }
-    }
-}
-
-impl Unit {
-    fn of_samples(self) -> samples::Unit {
-        match self {
-            Unit::Ns => samples::Unit::Ns,
-            Unit::Us => samples::Unit::Us,
-            Unit::Ms => samples::Unit::Ms,
-            Unit::S => samples::Unit::S,
         }
     }
 }

@@ -7,13 +7,14 @@ use super::changes;
 use super::check_load::{self, carried, chosen, selection};
 use super::file::{
     Arrivals, Inside, LlmArrivals, Order, QueryArrivals, ReplayArrivals, Rule, ScenarioFile,
-    TraceArrivals, WorkloadArrivals,
+    Timestamps, TraceArrivals, WorkloadArrivals,
 };
 use super::imported::{self, Alone};
 use super::laws::Files;
 use super::process::steady_law;
-use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
+use super::value::{at_key, duration_s, requests, span_ms, without_copy};
 use crate::error::SpecError;
+use crate::listed::slice;
 use orrery_setup::sources::Bounded;
 use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
@@ -26,6 +27,7 @@ use orrery_traces::blocks::Blocks;
 use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::part::{Part, Slice};
 use orrery_traces::per_app::per_app;
 use orrery_traces::phases::Phase;
 use orrery_traces::query_list::{Asked, QueryList};
@@ -34,7 +36,7 @@ use orrery_traces::replayed::{self, List, Replayed};
 use orrery_traces::samples::Histogram;
 use orrery_traces::spread::{Spread, Spreading};
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
-use orrery_traces::workload_file::{CsvSource, Slice};
+use orrery_traces::workload_file::CsvSource;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -149,10 +151,10 @@ impl OpenLoad {
     fn note(&self, file: &ScenarioFile) -> Option<String> {
         if let Process::Llm(llm) = &self.process {
             // Read for what is said of it.
-            self.files.prompts("arrivals.llm.file", &llm.file).ok()?;
+            self.files.prompts("arrivals.llm.file", llm).ok()?;
         }
         if let Process::Workload(w) = &self.process {
-            let foreign = self.files.workload("arrivals.workload.file", &w.file).ok()??;
+            let foreign = self.files.workload("arrivals.workload.file", w).ok()??;
             return imported::note(w, &foreign.names, &self.names);
         }
         let Process::Dealt { blocks, shape, order, .. } = &self.process else { return None };
@@ -257,14 +259,17 @@ impl OpenLoad {
             return Err(SpecError::value("arrivals.apps", "none", "one application", "name it"));
         };
         let key = "arrivals.llm.file";
-        let source = match self.files.prompts(key, &llm.file)? {
+        let source = match self.files.prompts(key, llm)? {
             Some(records) => LlmSource::of(records, cost, a.app, a.model, a.slo),
             None => {
+                Timestamps::only_foreign(llm.timestamps.as_ref(), "arrivals.llm.timestamps")?;
                 let input = self.files.open(key, &llm.file)?;
                 LlmSource::open(input, cost, a.app, a.model, a.slo)
             }
         };
-        Ok(Box::new(source.map_err(self.files.unread("llm", &llm.file))?))
+        let source = source.map_err(self.files.unread("llm", &llm.file))?;
+        let slice = slice("arrivals.llm.", llm.from_s, llm.to_s)?;
+        part(source, slice, &llm.file)
     }
 
     fn written(
@@ -274,14 +279,11 @@ impl OpenLoad {
         seed: u64,
     ) -> Result<Box<dyn Source>, SpecError> {
         let key = "arrivals.workload.file";
-        let foreign = self.files.workload(key, &w.file)?;
+        let foreign = self.files.workload(key, w)?;
         let slice = if w.from_row.is_some() || w.to_row.is_some() {
             Slice::Rows { from: w.from_row.unwrap_or(0), to: w.to_row.unwrap_or(u64::MAX) }
-        } else if w.from_s.is_some() || w.to_s.is_some() {
-            let from = time_s("arrivals.workload.from_s", w.from_s.unwrap_or(0.0))?;
-            Slice::Time { from, to: duration_s("arrivals.workload.to_s", w.to_s)? }
         } else {
-            Slice::All
+            slice("arrivals.workload.", w.from_s, w.to_s)?
         };
         if let Some(foreign) = foreign {
             let senders = self.senders(apps);
@@ -289,12 +291,13 @@ impl OpenLoad {
             let senders = whose.into_iter().map(|i| (senders[i].clone(), self.alone[i])).collect();
             return imported::source(w, &foreign, slice, senders, seed);
         }
+        Timestamps::only_foreign(w.timestamps.as_ref(), "arrivals.workload.timestamps")?;
         let input = self.files.open(key, &w.file)?;
         let models = apps.iter().map(|a| a.model).collect();
         let source = CsvSource::open_for(input, slice, models);
-        let source = source.map_err(self.files.unread("workload", &w.file))?.rebased();
+        let source = source.map_err(self.files.unread("workload", &w.file))?;
         if !w.scenario_slos {
-            return Ok(Box::new(source));
+            return Ok(source);
         }
         let slos: Vec<Span> = apps.iter().map(|a| a.slo).collect();
         // `Bounded` refuses applications that the scenario lacks.
@@ -316,7 +319,9 @@ impl OpenLoad {
         let alone = Span::from_ns_f64(a.law.quantile_ns(0.5));
         let asked = Asked { app: a.app, model: a.model, slo: a.slo, alone };
         let list = QueryList::open(input, asked);
-        Ok(Box::new(list.map_err(self.files.unread("queries", &queries.file))?))
+        let list = list.map_err(self.files.unread("queries", &queries.file))?;
+        let slice = slice("arrivals.queries.", queries.from_s, queries.to_s)?;
+        part(list, slice, &queries.file)
     }
 
     /// The laws of the execution times that the arrivals carry, by application: every time with
@@ -361,6 +366,18 @@ impl OpenLoad {
         };
         missing.into_iter().map(law).collect()
     }
+}
+
+/// The part of a list.
+fn part(
+    list: impl Source + 'static,
+    slice: Slice,
+    file: &str,
+) -> Result<Box<dyn Source>, SpecError> {
+    if slice == Slice::All {
+        return Ok(Box::new(list));
+    }
+    Ok(Box::new(Part::of(list, slice, file).map_err(|e| at_key("arrivals", e))?))
 }
 
 fn read_list(source: Box<dyn Source>) -> Result<List, SpecError> {

@@ -3,14 +3,13 @@
 //! They know no key: the caller names it.
 
 use crate::error::SpecError;
+pub(super) use crate::listed::S_MAX;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
 use std::collections::BTreeMap;
 
 /// The longest time in milliseconds: a day.
 pub(super) const MS_MAX: f64 = 86_400e3;
-/// The longest run in seconds: some 30 years.
-pub(super) const S_MAX: f64 = 1e9;
 /// The most requests of a run.
 pub(super) const REQUESTS_MAX: f64 = 1e12;
 

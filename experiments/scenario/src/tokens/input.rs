@@ -1,9 +1,14 @@
 //! What a key names: something shipped, or a file beside the one that it stands in.
 
+use super::table::Tokens;
 use crate::error::SpecError;
+use crate::listed::Timestamps;
+use crate::listed::slice;
 use orrery_import::{Content, File, Kind, Options, read_as, recognise};
+use orrery_sim::time::Time;
 use orrery_sim::tokens::request::TokenRequest;
 use orrery_traces::azure_llm::LlmRecord;
+use orrery_traces::part::Slice;
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::{Input, TraceError, token_list};
 use std::path::Path;
@@ -20,10 +25,26 @@ pub(super) fn input(name: &str, folder: &Path) -> Result<Input, TraceError> {
 type Listed = (Vec<TokenRequest>, Vec<String>);
 
 /// The requests of a list of ours, or of the prompts that another tool wrote.
-pub(super) fn requests(name: &str, folder: &Path) -> Result<Listed, SpecError> {
+pub(super) fn requests(tokens: &Tokens, folder: &Path) -> Result<Listed, SpecError> {
+    let slice = slice("", tokens.from_s, tokens.to_s)?;
+    let (mut list, said) = whole(&tokens.requests, tokens.timestamps.as_ref(), folder)?;
+    if slice != Slice::All {
+        let (n, last) = (list.len() as u64, list.iter().map(|r| r.at).max());
+        list.retain(|r| slice.has(0, r.at));
+        let first = list.iter().map(|r| r.at).min();
+        let first =
+            first.ok_or_else(|| slice.nothing(&tokens.requests, n, last.unwrap_or(Time::ZERO)))?;
+        let origin = slice.origin(first);
+        list.iter_mut().for_each(|r| r.at = Time::ZERO + r.at.since(origin));
+    }
+    Ok((list, said))
+}
+
+fn whole(name: &str, timestamps: Option<&Timestamps>, folder: &Path) -> Result<Listed, SpecError> {
     let open = || input(name, folder);
     let file = File::new(name, &open);
     let Some(format) = recognise(&file)? else {
+        Timestamps::only_foreign(timestamps, "timestamps")?;
         return Ok((token_list::read(open()?)?, Vec::new()));
     };
     if !format.becomes.contains(&Kind::Prompts) {
@@ -36,7 +57,8 @@ pub(super) fn requests(name: &str, folder: &Path) -> Result<Listed, SpecError> {
         };
         return Err(SpecError::value("requests", found, allowed, remedy));
     }
-    let reading = read_as(&file, format, &Options::default())?;
+    let options = timestamps.map_or_else(Options::default, |t| t.options(Options::default()));
+    let reading = read_as(&file, format, &options)?;
     let Content::Prompts(prompts) = reading.content(Some(Kind::Prompts))? else {
         unreachable!("prompts were asked for")
     };

@@ -124,13 +124,13 @@ impl Tokens {
     /// # Errors
     /// When it cannot be read.
     pub fn notes(&self, folder: &Path) -> Result<Vec<String>, SpecError> {
-        Ok(requests(&self.requests, folder)?.1)
+        Ok(requests(self, folder)?.1)
     }
 
     /// The same one by one; those that are drawn without end.
     pub(super) fn coming(&self, seed: u64, folder: &Path) -> Result<Coming, SpecError> {
         self.check_load()?;
-        let (mut list, _) = requests(&self.requests, folder)?;
+        let (mut list, _) = requests(self, folder)?;
         let process = match self.rate_per_s {
             Some(rate_per_s) => Process::Drawn {
                 at: Time::ZERO,

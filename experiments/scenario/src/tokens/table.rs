@@ -1,5 +1,6 @@
 //! `[tokens]`: its keys, and what a seed makes of them.
 
+use crate::listed::Timestamps;
 use orrery_sim::tokens::request::{Machine, TokenRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,18 @@ pub struct Tokens {
     /// Tokens in and out, and arrivals: the name of a shipped trace, or a file beside this one: a CSV with the columns
     /// `at_s`, `tokens_in`, `tokens_out`, or prompts of Azure LLM, BurstGPT, Mooncake, Bailian or ServeGen.
     pub requests: String,
+    /// The time to start reading from.
+    #[schemars(extend("x-default" = "0"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_s: Option<f64>,
+    /// The end: requests at or after this time are not read.
+    #[schemars(extend("x-default" = "all"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_s: Option<f64>,
+    /// Of another tool's file: what it does not say of its times.
+    #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<Timestamps>,
     /// Use only the first of them, or with `rate_per_s`: draw so many.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "all of them"))]

@@ -86,6 +86,37 @@ fn the_names_of_a_log_are_applications_or_go_round_them() {
 }
 
 #[test]
+fn what_a_file_does_not_say_of_its_times_is_a_key() {
+    let at_ms = |law: &str, file: &str| {
+        let read = scenario(AFFINE, law, ["a", "b"], file).unwrap();
+        arrivals(&read).iter().map(|a| a.at.ns() / 1_000_000).collect::<Vec<u64>>()
+    };
+    let log = "timestamp,name,latency_ms\n0.3,a,300\n0.4,b,200\n0.9,a,1\n";
+    let of = |more: &str| at_ms(&format!("workload = {{ file = \"file\"{more} }}"), log);
+    assert_eq!(of(""), [0, 100, 600]);
+    assert_eq!(of(", timestamps = { is = \"end\" }"), [0, 200, 899]);
+    assert_eq!(of(", from_s = 0.1, to_s = 0.5"), [0]);
+    let prompts =
+        |at: &str| format!("{{\"timestamp\": {at}, \"input_length\": 5, \"output_length\": 4}}\n");
+    let prompts = ["0", "200", "400"].map(prompts).concat();
+    let llm = |more: &str| {
+        let costs = "base_ms = 1.0, per_context_ms = 0.01, per_generated_ms = 0.1";
+        at_ms(&format!("llm = {{ file = \"file\", {costs}{more} }}"), &prompts)
+    };
+    assert_eq!(llm(""), [0, 200, 400]);
+    assert_eq!(llm(", timestamps = { unit = \"s\" }"), [0, 200_000, 400_000]);
+    assert_eq!(llm(", from_s = 0.1"), [100, 300]);
+    // What needs no such word says so, and a file of our own has none.
+    let law = "workload = { file = \"azure2021-head199\", timestamps = { is = \"end\" } }";
+    let notes = noted(AFFINE, law, ["a", "b"], "").unwrap().1;
+    assert!(notes.iter().any(|n| n.contains("`--time-is` changes nothing")), "{notes:?}");
+    let own = "arrival_ns,app,model,size,slo_ns,alone_ns\n1,0,0,1,,5\n";
+    let law = "workload = { file = \"file\", timestamps = { unit = \"ms\" } }";
+    let wrong = scenario(AFFINE, law, ["a", "b"], own).unwrap_err();
+    assert!(wrong.contains("arrivals.workload.timestamps"), "{wrong}");
+}
+
+#[test]
 fn azure_2021_is_a_workload_and_its_durations_are_execution_times() {
     let law = "workload = { file = \"azure2021-head199\" }";
     let read = scenario(AFFINE, law, ["a", "b"], "").unwrap();

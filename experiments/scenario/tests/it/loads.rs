@@ -167,6 +167,22 @@ fn a_workload_that_does_not_fit_the_scenario_says_so() {
 }
 
 #[test]
+fn a_part_of_a_list_of_queries_begins_at_its_first_instant() {
+    let at_ms = |part: &str| {
+        let folder = folder(&format!("queries = {{ file = \"q.csv\", {part} }}"));
+        std::fs::write(folder.path().join("q.csv"), "arrival_ms,size\n0,1\n20,1\n30,1\n").unwrap();
+        let setup = Scenario::load(folder.path().join("s.toml")).unwrap().setup(1)?;
+        let mut sources = setup.sources(1)?;
+        let all = std::iter::from_fn(|| sources[0].pop().map(|a| a.at.ns() / 1_000_000));
+        Ok::<Vec<u64>, orrery_scenario::SpecError>(all.collect())
+    };
+    assert_eq!(at_ms("from_s = 0.02").unwrap(), [0, 10]);
+    assert_eq!(at_ms("to_s = 0.03").unwrap(), [0, 20]);
+    let error = at_ms("from_s = 9").unwrap_err().to_string();
+    assert!(error.contains("3 were read"), "{error}");
+}
+
+#[test]
 fn apps_without_a_time_learn_it_from_the_workload() {
     let folder = folder("workload = { file = \"w.csv\", from_row = 1 }");
     let header = "arrival_ns,app,model,size,slo_ns,alone_ns";

@@ -3,6 +3,7 @@
 //! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
 use super::{is_one_f64, one_f64};
+use crate::listed::Timestamps;
 use orrery_traces::replayed::copies_for;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -199,6 +200,14 @@ pub struct IntegerPoissonArrivals {
 pub struct QueryArrivals {
     /// A CSV file with `arrival_ms`, `size` and perhaps `service_ms`; `_ns`, `_us` or `_s` as well.
     pub file: String,
+    /// The time to start reading from.
+    #[schemars(extend("x-default" = "0"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_s: Option<f64>,
+    /// The end: arrivals at or after this time are not read.
+    #[schemars(extend("x-default" = "all"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_s: Option<f64>,
 }
 
 /// `constant` and `poisson`.
@@ -372,6 +381,18 @@ pub struct LlmArrivals {
     pub per_context_ms: f64,
     /// For each token out.
     pub per_generated_ms: f64,
+    /// The time to start reading from.
+    #[schemars(extend("x-default" = "0"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_s: Option<f64>,
+    /// The end: arrivals at or after this time are not read.
+    #[schemars(extend("x-default" = "all"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_s: Option<f64>,
+    /// Of another tool's file: what it does not say of its times.
+    #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<Timestamps>,
 }
 
 /// `workload`.
@@ -400,6 +421,10 @@ pub struct WorkloadArrivals {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub scenario_slos: bool,
+    /// Of another tool's file: what it does not say of its times.
+    #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<Timestamps>,
 }
 
 /// `[closed_loop]`.

@@ -11,6 +11,8 @@ const SPREAD: &str = "arrivals = { spread = { rate_per_s = 450.0, every_s = 0.05
 const TRACE: &str = "arrivals = { trace = { file = \"minutes.csv\", compress = 600.0 } }";
 const DEALT: &str = "arrivals = { trace = { file = \"minutes.csv\", compress = 600.0, order = \"shuffled\", order_seed = 4 } }";
 const LLM: &str = "arrivals = { llm = { file = \"llm.csv\", base_ms = 2.0, per_context_ms = 0.02, per_generated_ms = 0.4 }, apps = [\"a1\"] }";
+const PROMPTS: &str = "arrivals = { llm = { file = \"prompts.jsonl\", base_ms = 2.0, per_context_ms = 0.02, per_generated_ms = 0.4 }, apps = [\"a1\"] }";
+const LOG: &str = "arrivals = { workload = { file = \"log.csv\" } }";
 const WORKLOAD: &str = "arrivals = { workload = { file = \"workload.csv\" } }";
 const REPLAY: &str =
     "arrivals = { workload = { file = \"workload.csv\" }, replay = { speed = 1.0 } }";
@@ -70,6 +72,10 @@ pub const KEYS: &[Key] = &[
     key("LlmArrivals.base_ms", &["arrivals.llm.base_ms = 5.0"]).needs(LLM),
     key("LlmArrivals.per_context_ms", &["arrivals.llm.per_context_ms = 0.1"]).needs(LLM),
     key("LlmArrivals.per_generated_ms", &["arrivals.llm.per_generated_ms = 0.9"]).needs(LLM),
+    key("LlmArrivals.from_s", &["arrivals.llm.from_s = 0.1"]).needs(LLM),
+    key("LlmArrivals.to_s", &["arrivals.llm.to_s = 0.2"]).needs(LLM),
+    key("LlmArrivals.timestamps", &["arrivals.llm.timestamps = { unit = \"us\" }"]).needs(PROMPTS),
+    key("Timestamps.unit", &["arrivals.llm.timestamps = { unit = \"s\" }"]).needs(PROMPTS),
     key("Arrivals.workload", &[WORKLOAD]),
     key("WorkloadArrivals.file", &["arrivals.workload.file = \"workload2.csv\""]).needs(WORKLOAD),
     key("WorkloadArrivals.from_row", &["arrivals.workload.from_row = 30"]).needs(WORKLOAD),
@@ -77,6 +83,12 @@ pub const KEYS: &[Key] = &[
     key("WorkloadArrivals.from_s", &["arrivals.workload.from_s = 0.1"]).needs(WORKLOAD),
     key("WorkloadArrivals.to_s", &["arrivals.workload.to_s = 0.2"]).needs(WORKLOAD),
     key("WorkloadArrivals.scenario_slos", &["arrivals.workload.scenario_slos = true"]).needs(WORKLOAD),
+    key("WorkloadArrivals.timestamps", &["arrivals.workload.timestamps = { is = \"end\" }"]).needs(LOG),
+    key("Timestamps.is", &["arrivals.workload.timestamps = { is = \"end\" }"]).needs(LOG),
+    key("TimeIs.start", &["arrivals.workload.timestamps = { is = \"start\" }"])
+        .needs("arrivals = { workload = { file = \"log.csv\", timestamps = { is = \"end\" } } }"),
+    key("TimeIs.end", &["arrivals.workload.timestamps = { is = \"end\" }"]).needs(LOG),
+    key("Timestamps.format", &["arrivals.workload.timestamps = { format = \"%Y-%m-%d %M:%H:%S%.f\" }"]).needs(LOG),
     key("Arrivals.replay", &["arrivals.replay = { times = 2 }"]).needs(WORKLOAD),
     key("ReplayArrivals.speed", &["arrivals.replay.speed = 1.7"]).needs(REPLAY),
     key("ReplayArrivals.copies", &["arrivals.replay.copies = 1.7"]).needs(REPLAY),
@@ -89,6 +101,8 @@ pub const KEYS: &[Key] = &[
     key("ReplayArrivals.block_s", &["arrivals.replay.block_s = 0.03"]).needs(REPLAY),
     key("Arrivals.queries", &[QUERIES]),
     key("QueryArrivals.file", &["arrivals.queries.file = \"queries2.csv\""]).needs(QUERIES),
+    key("QueryArrivals.from_s", &["arrivals.queries.from_s = 0.02"]).needs(QUERIES),
+    key("QueryArrivals.to_s", &["arrivals.queries.to_s = 0.1"]).needs(QUERIES),
     key("closed_loop", &["closed_loop = { clients = 3, think = { constant_ms = 5.0 }, requests = 60 }"]),
     key("ClosedLoop.clients", &["closed_loop.clients = 9"]).needs(CLOSED),
     key("ClosedLoop.per_app", &["closed_loop.per_app = true"]).needs(CLOSED),
