@@ -63,9 +63,21 @@ impl Slice {
         TraceError::Selection {
             file: file.into(),
             key: "slice",
-            found: format!("{self:?}"),
+            found: self.to_string(),
             allowed: format!("a part that has arrivals; {rows} were read, the last at {last}"),
             remedy: "choose another part",
+        }
+    }
+}
+
+impl std::fmt::Display for Slice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Slice::All => f.write_str("all"),
+            Slice::Time { from, to: Time::NEVER } => write!(f, "from {from}"),
+            Slice::Time { from, to } => write!(f, "from {from} to {to}"),
+            Slice::Rows { from, to: u64::MAX } => write!(f, "from row {from}"),
+            Slice::Rows { from, to } => write!(f, "rows {from} to {to}"),
         }
     }
 }

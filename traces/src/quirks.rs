@@ -41,8 +41,7 @@ quirks! {
     Preamble: "lines before the header", "every CSV that is known by its columns", "left out";
     SecondTable: "a second table in the file", "every CSV", "not read; an error in lists and profiles of our own";
     HeaderAgain: "the header again, as joined files have it", "every CSV", "left out";
-    TrailingComma: "rows that end in one more comma", "every CSV",
-        "the comma is left out; all rows must have it";
+    TrailingComma: "rows that all end in one more comma", "every CSV", "left out";
     FunctionTwice: "functions given twice", "Azure 2019",
         "calls are added, durations weighted by their counts";
     NegativeDuration: "functions with a negative duration", "Azure 2019, durations", "left out";

@@ -46,7 +46,9 @@ pub fn document(c: &Calibration) -> Page {
     page.subtitle = format!("against {}", c.measured);
     verdict(c, &mut page);
     for note in &c.notes {
-        page.ask("file", note);
+        let left_out = note.strip_prefix("left out: ").map(|words| ("left out", words));
+        let (label, words) = left_out.unwrap_or(("file", note));
+        page.ask(label, words);
     }
     page.ask("policy", c.policy.text());
     page.ask("models", models(c));

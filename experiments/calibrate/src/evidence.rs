@@ -110,9 +110,14 @@ impl Evidence {
     }
 
     /// The assumption that leaves the least of what is judged, and more than noise less than there is as it is.
-    pub fn choose(&mut self, cases: &[Case], tried: &[Tried], seed: u64, of: &'static [What]) {
-        let runs = |t: &Tried| repeated(cases, &t.fitted.as_ref().ok()?.changes, seed).ok();
-        let runs: Vec<Option<Vec<Vec<Values>>>> = tried.iter().map(runs).collect();
+    /// One whose runs fail is not tried.
+    pub fn choose(&mut self, cases: &[Case], tried: &mut [Tried], seed: u64, of: &'static [What]) {
+        let runs = |t: &mut Tried| {
+            let runs = repeated(cases, &t.fitted.as_ref().ok()?.changes, seed);
+            runs.inspect_err(|e| t.fitted = Err(format!("its runs with other seeds fail: {e}")))
+                .ok()
+        };
+        let runs: Vec<Option<Vec<Vec<Values>>>> = tried.iter_mut().map(runs).collect();
         // A quantity that differs from run to run with one of them counts less for all.
         let all: Vec<&Vec<Vec<Values>>> = runs.iter().flatten().chain([&self.runs]).collect();
         let (weights, alike) = (weights(&all), vec![[1.0; 7]; cases.len()]);

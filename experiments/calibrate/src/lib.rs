@@ -108,7 +108,7 @@ pub fn calibrate(
             tried
         };
         tried = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
-        evidence.choose(&cases, &tried, asked.seed, judged);
+        evidence.choose(&cases, &mut tried, asked.seed, judged);
     }
     let best = match evidence.found {
         Found::One(i) => Some(i),

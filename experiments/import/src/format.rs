@@ -321,7 +321,8 @@ pub(crate) fn reference(formats: &[Format]) -> String {
     for f in formats {
         let direct = f.direct.map_or("-".to_string(), |d| format!("`{d}`"));
         let takes: Vec<String> = f.options.iter().map(|o| format!("`--{o}`")).collect();
-        let (known, takes) = (format!("{} | {} | {}", f.title, f.how, kinds(f)), takes.join(", "));
+        let takes = if takes.is_empty() { "-".to_string() } else { takes.join(", ") };
+        let known = format!("{} | {} | {}", f.title, f.how, kinds(f));
         let _ = writeln!(out, "| `{}` | {known} | {direct} | {takes} |", f.name);
     }
     out.push_str("\n| format | read | becomes |\n|---|---|---|\n");

@@ -51,6 +51,7 @@ pub fn scenario() -> Vec<Table> {
         ("processes", keys.tables_in(&["arrivals"], ["process", "arrivals"])),
         ("trace", keys.keys(&["arrivals", "trace"], &[])),
         ("workload", keys.keys(&["arrivals", "workload"], &[])),
+        ("timestamps", keys.keys(&["arrivals", "workload", "timestamps"], &[])),
         ("replay", keys.keys(&["arrivals", "replay"], &[])),
         ("closed loop", keys.keys(&["closed_loop"], &[])),
         ("laws of delay", law(&["delays", "dispatch"], "a message's delay")),

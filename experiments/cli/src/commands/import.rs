@@ -232,6 +232,8 @@ fn report(
     formats.dedup();
     let verdict = format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by());
     if is_brief {
+        let short = |title: &&str| title.split(',').next().unwrap_or_default().to_string();
+        let formats: Vec<String> = formats.iter().map(short).collect();
         page.say(Tone::Good, format!("{verdict} From {}.", formats.join(", ")));
     } else {
         page.say(Tone::Good, verdict);
@@ -245,7 +247,13 @@ fn report(
     let mut notes = once(notes.collect());
     for r in readings {
         let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
-        notes.extend(others.map(|k| format!("it can also become {0}: `--as {0}`", k.word())));
+        for other in others.map(Kind::word) {
+            let how = format!("{other} (`--as {other}`): ");
+            match notes.iter_mut().find(|note| note.starts_with(&format!("{other}: "))) {
+                Some(note) => *note = note.replacen(&format!("{other}: "), &how, 1),
+                None => notes.push(format!("it can also become {other}: `--as {other}`")),
+            }
+        }
     }
     let ignored = once(readings.iter().flat_map(|r| r.ignored.clone()).collect()).join(", ");
     if is_brief {
@@ -280,20 +288,25 @@ fn taken(readings: &[Reading]) -> Table {
     taken
 }
 
-/// The columns of each use, once.
+/// The columns of each use, once: what a use is beside its first words is in the full report.
 fn taken_in_brief(readings: &[Reading]) -> String {
     let mut uses: Vec<(&str, Vec<String>)> = Vec::new();
     for t in readings.iter().flat_map(|r| &r.taken) {
         let from = format!("`{}`", t.from);
-        match uses.iter_mut().find(|u| u.0 == t.becomes) {
+        let is_quantile = t.becomes == "the median" || t.becomes.ends_with("% quantile");
+        let brief = t.becomes.split(';').next().unwrap_or_default();
+        let becomes = if is_quantile { "quantiles" } else { brief };
+        match uses.iter_mut().find(|u| u.0 == becomes) {
             Some((_, names)) if names.contains(&from) => {}
             Some((_, names)) => names.push(from),
-            None => uses.push((&t.becomes, vec![from])),
+            None => uses.push((becomes, vec![from])),
         }
     }
-    let each: Vec<String> =
-        uses.iter().map(|(becomes, names)| format!("{} ({becomes})", names.join(", "))).collect();
-    each.join("; ")
+    let each = |(becomes, names): &(&str, Vec<String>)| match names.len() {
+        0..=3 => format!("{} ({becomes})", names.join(", ")),
+        n => format!("{}, {} and {} others ({becomes})", names[0], names[1], n - 2),
+    };
+    uses.iter().map(each).collect::<Vec<_>>().join("; ")
 }
 
 /// Each once, in order.

@@ -87,7 +87,9 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
         reading
             .note(format!("no profile of {crowded} rows, whose batches may hold several requests"));
     }
-    if !rows.is_empty() {
+    if rows.is_empty() {
+        FIELDS[5..8].iter().for_each(|field| reading.unused(field.becomes));
+    } else {
         reading.note(
             "profile: batch size x instances at work / throughput, of the row with most clients for each configuration \
              and size; it has the server's own time in it",

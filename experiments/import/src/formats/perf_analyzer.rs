@@ -93,7 +93,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         return Err(sheet.table.ended("a row for a load", "measure again").into());
     }
     if options.batch.is_none() && sheet.at(SIZE).is_none() {
-        reading.note("the file does not say the batch size of a request (`-b`): 1, unless `--batch N` says more");
+        reading.note("no batch size of a request (`-b`): 1, unless `--batch N` says more");
     }
     if options.batch.is_some() && sheet.at(SIZE).is_some() {
         reading.note("`--batch` is for rows without a `Batch Size`");
@@ -146,22 +146,18 @@ fn profile(rows: &[(Point, Option<f64>)], options: &Options, r: &mut Reading) ->
     for (size, (point, infer)) in least {
         let Some(ms) = infer else { continue };
         if asked(point) > 1.0 {
-            crowded.push(format!("size {size} has {} at least", point.load));
+            crowded.push(format!("size {size} was measured at {} or more", point.load));
             continue;
         }
         said.push(format!("{ms} ms of size {size} at {}", point.load));
         profile.rows.push((name.clone(), size, *ms));
     }
     if !crowded.is_empty() {
-        r.note(format!(
-            "no profile: {}, so that a batch may hold several requests; measure at one client",
-            crowded.join(", ")
-        ));
+        r.note(format!("no profile: {}; measure at one client", crowded.join(", ")));
     }
     if !said.is_empty() {
         r.note(format!(
-            "profile: `Server Compute Infer`, {}; what the server adds to a batch is not in it, and `orrery calibrate` \
-             looks for it",
+            "profile: `Server Compute Infer`, {}; what the server adds to a batch is not in it",
             said.join(", ")
         ));
     }

@@ -32,8 +32,13 @@ pub(super) fn requests(tokens: &Tokens, folder: &Path) -> Result<Listed, SpecErr
         let (n, last) = (list.len() as u64, list.iter().map(|r| r.at).max());
         list.retain(|r| slice.has(0, r.at));
         let first = list.iter().map(|r| r.at).min();
-        let first =
-            first.ok_or_else(|| slice.nothing(&tokens.requests, n, last.unwrap_or(Time::ZERO)))?;
+        let none = || {
+            let last = last.unwrap_or(Time::ZERO);
+            let allowed = format!("a part that has some of its {n} requests, the last at {last}");
+            let remedy = "choose another part, or remove `from_s` and `to_s`";
+            SpecError::value("from_s", format!("no request {slice}"), allowed, remedy)
+        };
+        let first = first.ok_or_else(none)?;
         let origin = slice.origin(first);
         list.iter_mut().for_each(|r| r.at = Time::ZERO + r.at.since(origin));
     }

@@ -192,7 +192,9 @@ fn listed(text: &str, ran: &Ran) -> Option<Fault> {
     std::fs::write(folder.path().join("list.csv"), list).expect("a temporary file");
     let mut file: Table = text.parse().expect("it has run");
     let tokens = tokens_of(&mut file);
-    ["count", "rate_per_s", "stretch"].iter().for_each(|way| drop(tokens.remove(*way)));
+    ["count", "rate_per_s", "stretch", "from_s", "to_s"]
+        .iter()
+        .for_each(|way| drop(tokens.remove(*way)));
     tokens.insert("requests".into(), Value::String("list.csv".into()));
     match run(&format!("{}/", folder.path().display()), &file.to_string()) {
         Err(error) => Some(fault(law, error.to_string())),
