@@ -92,16 +92,6 @@ impl Histogram {
         self.bins().map(|b| b.mass * 0.5 * (b.low_ns + b.high_ns)).sum()
     }
 
-    /// The standard deviation, nanoseconds.
-    pub fn std_ns(&self) -> f64 {
-        let mean = self.mean_ns();
-        let square = |b: Bin| {
-            let (m, w) = (0.5 * (b.low_ns + b.high_ns) - mean, b.high_ns - b.low_ns);
-            b.mass * (m * m + w * w / 12.0)
-        };
-        self.bins().map(square).sum::<f64>().sqrt()
-    }
-
     /// The probability of at most `x_ns`.
     pub fn cdf(&self, x_ns: f64) -> f64 {
         self.cdf_behind(self.edges.partition_point(|&e| e <= x_ns), x_ns)
@@ -284,7 +274,6 @@ mod tests {
         assert_eq!(h.quantile_ns(0.25), 12.5);
         assert_eq!(h.cdf(12.5), 0.25);
         assert_eq!((h.cdf(9.0), h.cdf(21.0)), (0.0, 1.0));
-        assert!((h.std_ns() - 10.0 / 12.0f64.sqrt()).abs() < 1e-12);
     }
 
     /// Eq. 7 and 8 in the form of CDFs, summed over all subsets as the paper prints them.

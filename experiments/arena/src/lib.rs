@@ -16,15 +16,12 @@ pub mod board;
 pub mod claims;
 pub mod document;
 pub mod fight;
-#[cfg(test)]
-mod generate;
 pub mod league;
 pub mod map;
 pub mod own;
 pub mod rates;
 pub mod rows;
 mod shipped;
-pub mod slow;
 pub mod stories;
 pub mod suite;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod board;
 mod claims;
 mod fight;
+mod generate;
 mod quick;
 mod rates;
 mod suite;

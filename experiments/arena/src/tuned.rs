@@ -9,7 +9,6 @@
 
 use crate::board::mean;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
-use crate::slow::why_slow;
 use crate::suite::{Half, Suite};
 use orrery_results::metric;
 use orrery_scenario::{PolicySpec, SpecError, policies};
@@ -125,7 +124,7 @@ fn space(table: &Table, budget: usize, seed: u64) -> Space {
         let Ok(policy) = PolicySpec::parse(text) else { return false };
         let own = policy.name();
         // What is slow is left out of the space.
-        let is_new = why_slow(&policy).is_none()
+        let is_new = policy.why_slow().is_none()
             && tried.len() < budget
             && tried.iter().all(|t| t.name() != own);
         if is_new {

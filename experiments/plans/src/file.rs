@@ -89,10 +89,6 @@ pub struct PlanFile {
     /// 1: any one machine of each type may be lost, one at a time, and the others still carry the load; or the type of
     /// which one may be.
     pub survive: Option<Survive>,
-    /// Fleets: on how many kinds a model may be, 1 or 2. With 2, parts of loads (1/4, 1/2, 3/4) are put on a second kind
-    /// where that costs less.
-    #[serde(default = "one_u32")]
-    pub copies: u32,
     /// The load over the day.
     pub day: Option<DayKeys>,
     /// Heterogeneous pools: the most that are simulated for a model; of a fleet, about the most simulations. 2000 when
@@ -189,9 +185,6 @@ impl Instance {
 
 fn one_f64() -> f64 {
     1.0
-}
-fn one_u32() -> u32 {
-    1
 }
 fn one_u64() -> u64 {
     1

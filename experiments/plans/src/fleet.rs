@@ -10,7 +10,6 @@
 //! The search ends when every cluster of the cheapest assignment is verified: each of the others costs at least
 //! what is taken for it, a strict bound or what one seed says. A cluster is sized as `clusters.rs` does it.
 
-mod copies;
 mod floor;
 mod floors;
 mod homes;
@@ -30,7 +29,6 @@ use super::runs::Runs;
 use super::solved::Fleet;
 use super::survive::one_less;
 use super::trial::{Bench, Check};
-use copies::{Settled, settled, split};
 use homes::{Cluster, Homes};
 use known::{Knowledge, Under};
 use orrery_output::say;
@@ -91,18 +89,11 @@ pub fn search(problem: &Problem, beside: Beside, runs: &Runs<'_>) -> Result<Foun
     others(&mut known, &best, &mut fleet)?;
     fleet.unknown.append(&mut known.not_sure);
     fleet.unknown.extend(not_sure(&known, &best));
-    let mut clusters = settled(&known, &best);
-    if problem.plan.copies == 2 {
-        clusters = split(&known, clusters, &mut fleet)?;
-    }
-    if !fleet.copies.is_empty() {
-        // What was compared are fleets with each model on one kind.
-        fleet.others.insert(0, (known.in_words(&best), best.cost));
-        fleet.likely_usd = None;
-    } else if beside.prices {
+    if beside.prices {
         fleet.prices = prices::ranges(&mut known, &best)?;
     }
-    let of = |cluster: &Settled<'_>| answer(problem, cluster, beside.frontier, runs);
+    let clusters = best.clusters(problem.sales.len());
+    let of = |cluster: &Cluster| answer(&known, *cluster, beside.frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
         clusters.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     let (groups, answers): (Vec<Group>, Vec<Answer>) = found.into_iter().flatten().unzip();
@@ -351,15 +342,18 @@ fn none(known: &Knowledge<'_>, fleet: &mut Fleet) -> Vec<String> {
 
 /// A cluster of the answer.
 fn answer(
-    problem: &Problem,
-    cluster: &Settled<'_>,
+    known: &Knowledge<'_>,
+    (kind, set): Cluster,
     frontier: bool,
     runs: &Runs<'_>,
 ) -> Result<Option<(Group, Answer)>, SpecError> {
-    let Settled { kind, policy, sizes, close, .. } = cluster;
-    let (kind, policy) = (*kind, *policy);
+    let problem = known.problem;
+    let Some((policy, Under::Sizes { verified: sizes, .. })) = known.best((kind, set)) else {
+        return Ok(None);
+    };
     let Some((peak, lower)) = sizes.split_first() else { return Ok(None) };
-    let mut group = cluster.group.clone();
+    let Some(mut group) = known.group(set).cloned() else { return Ok(None) };
+    let close = known.close.get(&(kind, set));
     group.name = problem.kind(kind).to_string();
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
@@ -373,7 +367,7 @@ fn answer(
         answer.frontier = points(&bench.at(choice.hardest), kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.
-    if let Some((n, check)) = close.as_ref().filter(|_| problem.day.levels.len() == 1) {
+    if let Some((n, check)) = close.filter(|_| problem.day.levels.len() == 1) {
         let counts = super::size::counts(problem, kind, *n);
         let cost = problem.cost(&counts);
         if cost < choice.cost {

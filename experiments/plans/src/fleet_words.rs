@@ -4,26 +4,17 @@ use crate::answer::{Answer as Answered, money, percent, significant};
 use crate::fields::{more_usd, name, rate, share, usd, usd_month};
 use crate::money::{beside, cents, usd_per_month};
 use crate::problem::Problem;
-use crate::solved::{Edge, Fleet, PriceRange, Solved, Split};
+use crate::solved::{Edge, Fleet, PriceRange, Solved};
 use orrery_output::page::Field;
 use orrery_planner::Price;
 use orrery_results::{RESULT_VERSION, Row, metric, unit};
 use std::collections::BTreeMap;
 
-/// By kind that is used, its models; of one on two kinds with the part of its load: `BERT (3/4)`.
+/// By kind that is used, its models.
 fn by_kind(fleet: &Fleet) -> BTreeMap<usize, Vec<String>> {
     let mut all: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    let of = |part: f64| format!("({}/4)", part * 4.0).replace("(2/4)", "(1/2)");
-    for (number, (model, kind)) in fleet.homes.iter().enumerate() {
-        let Some(kind) = kind else { continue };
-        let copy = fleet.copies.iter().find(|(copied, _, _)| *copied == number);
-        let (mut here, mut there) = (model.clone(), None);
-        if let Some((_, second, part)) = copy {
-            here = format!("{model} {}", of(1.0 - part));
-            there = Some((*second, format!("{model} {}", of(*part))));
-        }
-        all.entry(*kind).or_default().push(here);
-        there.into_iter().for_each(|(second, name)| all.entry(second).or_default().push(name));
+    for (model, kind) in &fleet.homes {
+        kind.iter().for_each(|kind| all.entry(*kind).or_default().push(model.clone()));
     }
     all
 }
@@ -34,24 +25,6 @@ pub fn homes(problem: &Problem, fleet: &Fleet) -> Vec<String> {
         format!("{} on {}", models.join(", "), problem.kind(*kind))
     };
     by_kind(fleet).iter().map(line).collect()
-}
-
-/// What came of trying models on two kinds.
-fn split_words(fleet: &Fleet, split: &Split) -> String {
-    let tried = format!(
-        "{} splits were simulated with one seed, {} cannot save money by the bound",
-        split.simulated, split.by_bound
-    );
-    if fleet.copies.is_empty() {
-        return format!(
-            "no part (1/4, 1/2, 3/4) of a model's load on a second kind saves money: {tried}"
-        );
-    }
-    format!(
-        "with each model on one kind it costs {} $/h; {tried}; at which prices another fleet is the answer was not \
-         looked for",
-        money(split.whole)
-    )
 }
 
 /// What is known of the whole fleet, in sentences.
@@ -85,11 +58,9 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
-    lines.extend(fleet.split.iter().map(|split| split_words(fleet, split)));
     if fleet.proven {
-        let it = if fleet.copies.is_empty() { "it" } else { "that" };
         lines.push(format!(
-            "with each model on one kind {it} is the cheapest of {} assignments, as far as one seed shows of \
+            "with each model on one kind it is the cheapest of {} assignments, as far as one seed shows of \
              the others",
             fleet.assignments
         ));

@@ -21,37 +21,12 @@ impl PlanFile {
             return only("survive", "a plan under a budget");
         }
         self.check_searched()?;
-        self.check_copies()?;
         let Some(day) = &self.day else { return Ok(()) };
         day.check()?;
         if !carries {
             return only("day", "a plan under a budget");
         }
         Ok(())
-    }
-
-    /// # Errors
-    /// When models are to be on two kinds of what has one, or of what is not searched so.
-    fn check_copies(&self) -> Result<(), SpecError> {
-        let only = |found: &str, allowed: &str, remedy: &str| {
-            Err(SpecError::value("copies", found, allowed, remedy))
-        };
-        match self.copies {
-            1 => Ok(()),
-            2 if self.pools != Pools::Fleet => {
-                only("2", "1, but in a fleet (`pools = \"fleet\"`)", "remove `copies`")
-            }
-            2 if self.goal.is_none() => {
-                let allowed = "1 for a plan under a budget";
-                only("2", allowed, "write `goal = \"carry-load\"` in place of the budget")
-            }
-            2 if self.day.is_some() => {
-                let remedy = "remove `copies`, or plan for the peak alone (without `[day]`)";
-                only("2 and a `[day]`", "1 over a day", remedy)
-            }
-            2 => Ok(()),
-            n => only(&n.to_string(), "1 or 2", "correct or remove it"),
-        }
     }
 
     /// Keys of a search that this plan does not make.

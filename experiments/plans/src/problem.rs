@@ -25,7 +25,6 @@ use orrery_scenario::search::{capacity_per_s, warm_up};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::Span;
-use std::collections::BTreeMap;
 
 /// The day of a plan. Of a trace each step has its own arrivals. Where pools have some of the models, the trace of all is
 /// what they take theirs from, and in their scenarios Poisson arrivals stand for it.
@@ -112,8 +111,6 @@ pub struct Group {
     pub is_trace: bool,
     /// The number of the base type of a heterogeneous pool, once it is known.
     pub base: Option<usize>,
-    /// The parts of models' loads that it has, where other clusters have the others.
-    parts: BTreeMap<String, f64>,
     file: ScenarioFile,
     path: String,
 }
@@ -166,12 +163,6 @@ impl Problem {
                 vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
             }
             Pools::Fleet => {
-                let arrivals = file.arrivals.as_ref();
-                if plan.copies == 2 && arrivals.is_some_and(Arrivals::is_finite) {
-                    let allowed = "1 with a trace or a list, whose requests are not split";
-                    let remedy = "remove it, or write the load as a process (`poisson`)";
-                    return Err(source.placed(SpecError::value("copies", 2, allowed, remedy)));
-                }
                 let whole = of_all_models(plan, &file, rate, growth);
                 let (file, load) = whole.map_err(|e| of.replaced(e))?;
                 vec![Group::new("fleet".to_string(), file, of.path.clone(), load)]
@@ -221,14 +212,8 @@ impl Problem {
 
     /// The models with their SLOs.
     pub fn slos_ms(&self) -> Vec<(String, f64)> {
-        let mut all: Vec<(String, f64)> = Vec::new();
-        for model in self.groups.iter().flat_map(|g| &g.file.model) {
-            // One with copies on two kinds is in two groups.
-            if all.iter().all(|(name, _)| *name != model.name) {
-                all.push((model.name.clone(), model.slo_ms));
-            }
-        }
-        all
+        let models = self.groups.iter().flat_map(|g| &g.file.model);
+        models.map(|model| (model.name.clone(), model.slo_ms)).collect()
     }
 
     /// What the name of a group is: a column's head.
@@ -395,8 +380,8 @@ impl Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let (measured_to, expected) = (Vec::new(), Vec::new());
-        let (base, parts) = (None, BTreeMap::new());
-        Group { name, load_per_s, models, measured_to, expected, is_trace, base, parts, file, path }
+        let base = None;
+        Group { name, load_per_s, models, measured_to, expected, is_trace, base, file, path }
     }
 
     /// The longest SLO of its requests, where they come as a Poisson process, one at a time, and no batch varies.
@@ -419,30 +404,10 @@ impl Group {
 
     /// Some of its models with their part of the load, as a group of its own that is not finished.
     pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
-        self.of_parts(name, &models.iter().map(|model| (*model, 1.0)).collect())
-    }
-
-    /// The same with parts of the models' loads.
-    pub fn of_parts(&self, name: &str, parts: &BTreeMap<&str, f64>) -> Option<Group> {
-        let models: Vec<&str> = parts.keys().copied().collect();
-        let (mut file, share) = part(&self.file, &models)?;
-        let sum = |file: &ScenarioFile| file.app.iter().map(|app| app.weight).sum::<f64>();
-        let before = sum(&file);
-        for app in &mut file.app {
-            let part = parts.get(app.model.as_str()).copied().unwrap_or(1.0);
-            app.weight *= part;
-        }
-        let load_per_s = self.load_per_s * share * (sum(&file) / before);
+        let (file, share) = part(&self.file, models)?;
+        let load_per_s = self.load_per_s * share;
         let group = Group::new(name.to_string(), file, self.path.clone(), load_per_s);
-        let parts = parts.iter().filter(|(_, part)| **part != 1.0);
-        let parts = parts.map(|(model, part)| ((*model).to_string(), *part)).collect();
-        Some(Group { is_trace: self.is_trace, parts, ..group })
-    }
-
-    /// Its models, each with the part of its load that it has of a whole fleet.
-    pub fn parts(&self) -> BTreeMap<&str, f64> {
-        let part = |model: &String| self.parts.get(model).copied().unwrap_or(1.0);
-        self.models.iter().map(|model| (model.as_str(), part(model))).collect()
+        Some(Group { is_trace: self.is_trace, ..group })
     }
 
     /// What it gets of the trace of all models, with so many times its load.

@@ -291,7 +291,8 @@ fn same(problem: &Problem, group: &Group, best: &Choice) -> Result<Group, SpecEr
         return Ok(same.unwrap_or(group).clone());
     }
     // A cluster of a fleet is made of those of the fleet's models that it has.
-    let all = problem.groups.first().and_then(|fleet| fleet.of_parts(&group.name, &group.parts()));
+    let models: Vec<&str> = group.models.iter().map(String::as_str).collect();
+    let all = problem.groups.first().and_then(|fleet| fleet.of_some(&group.name, &models));
     let kind = best.counts.iter().position(|n| *n > 0).unwrap_or(0);
     all.map_or_else(|| Ok(group.clone()), |part| problem.finished(part, kind))
 }

@@ -29,10 +29,6 @@ impl Solved {
 pub struct Fleet {
     /// All models, and the kind of each where there is an answer.
     pub homes: Vec<(String, Option<usize>)>,
-    /// Models on a second kind, by number, with that kind and the part of their load there.
-    pub copies: Vec<(usize, usize, f64)>,
-    /// What was tried to put models on two kinds, where that is asked for.
-    pub split: Option<Split>,
     /// What all clusters cost.
     pub cost: Option<Price>,
     /// Whether no other assignment of whole models costs less, as far as one seed shows.
@@ -59,17 +55,6 @@ pub struct Fleet {
     pub runs: u64,
     /// Of a plan under a budget: what it pays for.
     pub within: Option<Within>,
-}
-
-/// Parts of loads that were moved to a second kind, as a try.
-#[derive(Clone, Copy, Debug)]
-pub struct Split {
-    /// What the fleet with each model on one kind costs.
-    pub whole: Price,
-    /// How many were simulated.
-    pub simulated: usize,
-    /// How many cannot save money by the bound.
-    pub by_bound: usize,
 }
 
 /// The prices of one device between which a fleet is the answer, while those of other kinds stay.

@@ -29,8 +29,7 @@ impl Problem {
                 money(budget)
             ),
             (None, Pools::Fleet) => {
-                let kinds = if self.plan.copies == 2 { "one kind or two" } else { "one kind" };
-                format!("the cheapest fleet that carries the load, each model on {kinds}")
+                "the cheapest fleet that carries the load, each model on one kind".to_string()
             }
         };
         let bad = percent(self.plan.target());

@@ -108,6 +108,12 @@ impl PolicySpec {
         self.config.epoch()
     }
 
+    /// Why a run of it takes minutes or hours where the load is too high, if it does.
+    pub fn why_slow(&self) -> Option<String> {
+        let why = self.config.why_slow()?;
+        Some(format!("{}: {why}", self.text()))
+    }
+
     /// The largest batch that it makes, where a parameter says so.
     pub fn batch_max(&self) -> Option<u32> {
         self.config.value("max_batch")?.parse().ok()

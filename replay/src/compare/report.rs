@@ -46,11 +46,6 @@ impl Comparison {
         })
     }
 
-    /// Measured less predicted finish rate, in percentage points.
-    pub fn finish_rate_points(&self) -> f64 {
-        100.0 * (self.measured.finish_rate - self.predicted.finish_rate)
-    }
-
     /// The figures of both sides.
     pub fn lines(&self) -> Vec<Line> {
         let (p, m) = (&self.predicted, &self.measured);

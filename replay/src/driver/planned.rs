@@ -5,7 +5,7 @@
 //! no `latest`: what is late runs late. Its drops and stops happen when the log says. Only batches
 //! that began are in the plan: what was refused or cancelled in the simulation used no device.
 
-use orrery_sim::log::{Closed, LogError, Record};
+use orrery_sim::log::{Closed, Record};
 use orrery_sim::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
 use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, RequestId};
 use orrery_sim::time::Time;
@@ -38,20 +38,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan in a log.
-    ///
-    /// # Errors
-    /// The reader's, when a line cannot be read.
-    pub fn from_log(
-        records: impl IntoIterator<Item = Result<Record, LogError>>,
-    ) -> Result<Plan, LogError> {
-        let mut reading = Reading::default();
-        for record in records {
-            reading.record(record?);
-        }
-        Ok(reading.finish())
-    }
-
     /// The plan in records.
     pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Plan {
         let mut reading = Reading::default();

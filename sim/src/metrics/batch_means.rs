@@ -98,11 +98,6 @@ impl BatchMeans {
         }
     }
 
-    /// How many requests a full batch has, whatever their model; a power of two.
-    pub fn requests_per_batch(&self) -> u64 {
-        1 << self.shift
-    }
-
     fn sum<'a>(&self, parts: impl IntoIterator<Item = &'a Vec<Batch>>) -> Batches {
         let mut batches = vec![Batch::default(); self.starts.len()];
         for part in parts {

@@ -173,15 +173,6 @@ impl TimeSeries {
         ratio_of_batches(&loading, &up)
     }
 
-    /// Busy time over time up of one device.
-    pub fn device_utilisation(&self, device: DeviceId) -> Option<Batched> {
-        let device = self.devices.get(device.index())?;
-        let list = |ns: &dyn Fn(usize) -> u64| (0..self.used()).map(|i| ns(i) as f64).collect();
-        let busy: Vec<f64> = list(&|i| device.busy_ns(i));
-        let up: Vec<f64> = list(&|i| device.up.integral_ns[i]);
-        ratio_of_batches(&busy, &up)
-    }
-
     /// The mean number of requests in a batch.
     pub fn mean_batch_size(&self) -> Option<Batched> {
         let bins = &self.bins[..self.used()];

@@ -2,7 +2,6 @@ use super::fight::{asked, whole, write};
 use crate::fight::{Asked, How, Outcome, fight};
 use crate::league::League;
 use crate::rates::{SEEDS, part, rates, search, searched};
-use crate::slow::why_slow;
 use crate::stories::told;
 use crate::suite::Suite;
 use crate::{document, rows};
@@ -84,7 +83,7 @@ fn the_worst_requests_are_told_of_where_one_s_own_policy_loses_most() {
 
 #[test]
 fn only_settings_that_are_slow_are_called_so() {
-    let why = |text: &str| why_slow(&PolicySpec::parse(text).expect("a policy"));
+    let why = |text: &str| PolicySpec::parse(text).expect("a policy").why_slow();
     assert!(why("kairos[rows=all]").is_some_and(|why| why.contains("kairos[rows=all]")));
     assert!(why("kairos[preset=paper]").is_some(), "the paper matches all");
     for fine in ["kairos", "kairos[rows=twice]", "orloj"] {

@@ -1,4 +1,4 @@
-use crate::generate::{all, index};
+use super::generate::{all, index};
 use crate::suite::{Half, INDEX, Suite};
 use std::collections::BTreeSet;
 use std::path::Path;

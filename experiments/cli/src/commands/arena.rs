@@ -7,7 +7,7 @@ use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
 use orrery_arena::ties::break_ties;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
-use orrery_arena::{League, Suite, claims, document, rates, rows, slow, stories};
+use orrery_arena::{League, Suite, claims, document, rates, rows, stories};
 use orrery_cells::shard::Shard;
 use orrery_output::figure::{Size, check_name, save, unsuitable};
 use orrery_output::page::WITHOUT_EFFECT;
@@ -113,7 +113,11 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     };
     let (mut asked, mut own) = asked(args)?;
     // Hours are better known before than after.
-    asked.policies.iter().filter_map(slow::why_slow).for_each(|why| say(&format!("slow: {why}")));
+    asked
+        .policies
+        .iter()
+        .filter_map(PolicySpec::why_slow)
+        .for_each(|why| say(&format!("slow: {why}")));
     let mut tuned = None;
     if args.league == Settings::Tuned {
         let tuning =

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   orrery serve scenarios/one-gpu-bert.toml
-  orrery serve scenarios/resnet50-8gpu.toml --port 8080 --token-file ~/.orrery-token
+  orrery serve scenarios/resnet50-8gpu.toml --port 8080
   orrery serve scenarios/plans/gpus-for-symphony.toml
 
 Open the printed address in a browser; Ctrl-C ends it.")]
@@ -40,9 +40,6 @@ pub struct Serve {
     /// The port on the loopback; by default any that is free.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
-    /// Keep the token in this file, readable by you alone: with `--port`, the address works after a restart.
-    #[arg(long, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
@@ -63,7 +60,7 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let listener = TcpListener::bind(("127.0.0.1", args.port.unwrap_or(0)));
     let listener = listener.map_err(|e| unusable(&e))?;
     let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
-    let token = token::of(args.token_file.as_deref())?;
+    let token = token::fresh();
     let shared = Shared { file: args.file.clone(), token, port, desk, under_way: Mutex::default() };
     let shared = Arc::new(shared);
     // A reader of the address may go away: the page is there all the same.

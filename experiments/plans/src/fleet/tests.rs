@@ -1,6 +1,5 @@
 //! Fleets against all fleets, and what an answer says.
 
-mod copies;
 mod within;
 
 use crate::answer::{money, significant};

@@ -68,7 +68,6 @@ fn measured() -> Side {
 fn runs_are_compared_to_the_number() {
     let c = Comparison::of(&predicted(), &measured(), false).unwrap();
     assert_eq!((c.predicted.finish_rate, c.measured.finish_rate), (1.0, 0.75));
-    assert_eq!(c.finish_rate_points(), -25.0);
     // Four in time in the millisecond from the start to the last arrival.
     assert_eq!((c.predicted.goodput_per_s, c.measured.goodput_per_s), (4_000.0, 3_000.0));
     // Latencies 1200, 1100, 1500, 1500 and 1310, 1210, 1000.

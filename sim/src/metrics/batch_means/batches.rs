@@ -11,7 +11,7 @@
 
 use super::super::Sketch;
 use crate::penalty::MILLION;
-use crate::stats::{Batched, Interval, Spread, paired_ratios_of_batches, ratio_of_batches};
+use crate::stats::{Batched, Interval, Spread, ratio_of_batches};
 use crate::time::NS_PER_MS;
 
 /// Bits of a latency's leading digits that a batch keeps.
@@ -137,18 +137,6 @@ impl Batches {
     /// Requests (offered, finished in time) by batch.
     pub fn offered_and_in_time(&self) -> (Vec<u64>, Vec<u64>) {
         self.batches.iter().map(|b| (b.offered, b.in_time)).unzip()
-    }
-
-    /// This run's finish rate less another's of the same workload, batch by batch. `None` when the
-    /// two were not offered the same number in every batch, so are not of one workload.
-    pub fn finish_rate_less(&self, other: &Batches) -> Option<Batched> {
-        let offered = |b: &Batch| b.offered as f64;
-        let (a, b) = (self.list(offered), other.list(offered));
-        if a != b {
-            return None;
-        }
-        let in_time = |b: &Batch| b.in_time as f64;
-        paired_ratios_of_batches((&self.list(in_time), &a), (&other.list(in_time), &b))
     }
 
     fn list(&self, value: impl Fn(&Batch) -> f64) -> Vec<f64> {

@@ -29,6 +29,8 @@ pub trait Configured: fmt::Debug + Send + Sync {
     fn value(&self, name: &str) -> Option<String>;
     /// [`Settings::epoch`].
     fn epoch(&self) -> Option<Span>;
+    /// [`Settings::why_slow`].
+    fn why_slow(&self) -> Option<&'static str>;
     /// [`Settings::needs_profiler`].
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
@@ -53,6 +55,9 @@ impl<C: Build> Configured for C {
     }
     fn epoch(&self) -> Option<Span> {
         Settings::epoch(self)
+    }
+    fn why_slow(&self) -> Option<&'static str> {
+        Settings::why_slow(self)
     }
     fn needs_profiler(&self) -> bool {
         Settings::needs_profiler(self)

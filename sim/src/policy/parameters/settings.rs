@@ -84,6 +84,11 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Why a run of these settings takes minutes or hours where the load is too high, if it does.
+    fn why_slow(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether it learns from measurements that only a profiler makes.
     fn needs_profiler(&self) -> bool {
         false

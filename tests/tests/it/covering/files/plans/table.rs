@@ -75,7 +75,6 @@ pub const KEYS: &[Key] = &[
     key("evaluations_max", &["evaluations_max = 1"]).needs(MIXED),
     key("runners_up", &["runners_up = 0"]),
     key("survive", &["survive = 1", "survive = \"slow\""]),
-    key("copies", &["copies = 2"]).needs(FLEET),
     key("robust", &["robust = [\"load=3\"]"]),
     key("what_if", &["what_if = [\"load=1.5\"]"]),
     key("day", &[DAY]),
