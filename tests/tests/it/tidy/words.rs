@@ -1,11 +1,12 @@
-//! The pages use the words of `docs/glossary.md`, and none that its third column replaces.
+//! The pages use the words of `docs/glossary.md`, and none that its third column replaces; and they stay short.
 
 use std::path::Path;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const GLOSSARY: &str = "docs/glossary.md";
 
-/// Pages that still have replaced words. Remove a page here when its last one is gone: the test says so.
+/// Pages that still have replaced words, and are longer than others. Remove a page here when its last such word is
+/// gone: the test says so.
 const NOT_YET: [&str; 2] = ["docs/formats.md", "docs/replay.md"];
 
 /// Names that have a replaced word in them.
@@ -123,4 +124,26 @@ fn quoted_words_are_allowed_and_whole_ones_are_found() {
     assert!(
         lacks_zero("off by .036") && lacks_zero("| .5 |") && !lacks_zero("0.036, docs.rs, a.5b")
     );
+}
+
+/// The words of a page outside of its generated parts.
+fn length(text: &str) -> usize {
+    let mut parts = text.split("<!-- generated: ");
+    let first = parts.next().unwrap_or_default().split_whitespace().count();
+    let after = parts.filter_map(|part| part.split_once("<!-- end -->"));
+    first + after.map(|(_, rest)| rest.split_whitespace().count()).sum::<usize>()
+}
+
+#[test]
+fn readme_has_at_most_900_words_and_no_page_more_than_3500() {
+    for page in pages().iter().filter(|p| !NOT_YET.contains(&p.as_str())) {
+        let text = read(page);
+        let most = if page == "README.md" { 900 } else { 3_500 };
+        let is_made = text.contains("<!-- Generated from ");
+        assert!(
+            is_made || length(&text) <= most,
+            "{page}: {} words, at most {most}",
+            length(&text)
+        );
+    }
 }
