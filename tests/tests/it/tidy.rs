@@ -5,3 +5,4 @@ mod dependencies;
 mod filters;
 mod manifests;
 mod site;
+mod words;

@@ -24,7 +24,6 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-shares", "--seeds 1"),
     ("orrery reproduce orloj-drift", "--case 'times x 1.5' --seeds 1"),
     ("orrery reproduce orloj-bins", "--seeds 1"),
-    ("orrery arena --quick", "--seeds 2"),
     ("orrery arena --tie-seeds 20", "--quick --seeds 2 --alone --policy eager --policy nexus"),
     ("orrery arena --quick --html arena.html --plot map.svg", "--seeds 2"),
     ("orrery arena --quick --policy 'clockwork[preset=paper]'", "--seeds 2 --alone"),

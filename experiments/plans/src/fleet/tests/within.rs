@@ -129,7 +129,7 @@ fn what_every_assignment_costs_at_least_is_near_the_cheapest_of_all() {
 /// How far the answers of twelve models on four kinds are from their bounds, and how long they take; `ORRERY_FLEETS` of
 /// them.
 #[test]
-#[ignore = "a minute each; it prints what docs/plan.md says of twelve models"]
+#[ignore = "a minute each; it prints what docs/fleets.md says of twelve models"]
 fn the_gap_of_twelve_models_on_four_kinds() {
     let most = std::env::var("ORRERY_FLEETS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     for seed in 0..most {
