@@ -4,6 +4,7 @@
 //! a check failed, 2 usage or input.
 
 use crate::commands;
+use crate::groups::grouped;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_output::page::{WITHOUT_EFFECT, version_of};
 use orrery_output::{self as output, Answer};
@@ -14,15 +15,16 @@ use std::process::ExitCode;
 
 /// A deterministic simulator of the published DNN-inference schedulers.
 #[derive(Debug, Parser)]
-#[command(name = "orrery", version, about, arg_required_else_help = true)]
+#[command(name = "orrery", version, arg_required_else_help = true)]
 #[command(after_help = "Examples:
-  orrery reproduce orloj-table-3 --plot table-3.svg
-  orrery reproduce orloj-table-3 --case six-modal --format csv
   orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
   orrery explain bert.log --worst 5
   orrery sweep scenarios/sweeps/bert-slo.toml
+  orrery plan --model resnet50 --rate 4000 --slo 100ms
+  orrery reproduce orloj-table-3 --plot table-3.svg
   orrery regress baselines/*.toml
 
+`orrery COMMAND --help` has the options of a command, and examples.
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.
 stdout is the result; stderr is progress and diagnostics.")]
 pub struct Cli {
@@ -124,7 +126,13 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         return 2;
     }
     // One that was asked has commands of its own for help.
+    let args: Vec<OsString> = args.into_iter().collect();
+    let is_of_all =
+        args.get(1).is_none_or(|word| ["-h", "--help", "help"].iter().any(|h| word == h));
     let mut asked = program(commit);
+    if is_of_all && args.len() < 3 {
+        asked = grouped(asked);
+    }
     let matches = asked.try_get_matches_from_mut(args).unwrap_or_else(|e| e.exit());
     let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());

@@ -8,12 +8,12 @@ use std::process::{Command, Output};
 /// The commands that a help text lists.
 fn commands(of: &[&str]) -> Vec<String> {
     let help = run(&[of, &["--help"]].concat()).ok();
-    let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
-    let lines = list.lines().take_while(|l| !l.is_empty());
+    let list = help.split("\nOptions:\n").next().unwrap_or_default();
     // Long descriptions go on in lines that are indented further.
-    let own = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   "));
+    let own = list.lines().filter(|l| l.starts_with("  ") && !l.starts_with("   "));
     let names = own.filter_map(|l| l.split_whitespace().next());
-    names.filter(|n| *n != "help").map(str::to_string).collect()
+    let is_name = |n: &&str| *n != "help" && n.chars().all(|c| c.is_ascii_lowercase());
+    names.filter(is_name).map(str::to_string).collect()
 }
 
 /// The names of the pages that there have to be.
