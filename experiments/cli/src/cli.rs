@@ -250,7 +250,7 @@ mod tests {
                         let known = option.get_possible_values();
                         let known = known.iter().map(|v| v.get_name().to_string());
                         known
-                            .chain(["5", "0.5", "1/2", "1", "5s", "even"].map(String::from))
+                            .chain(["a=1", "5", "0.5", "1/2", "1", "5s", "even"].map(String::from))
                             .collect()
                     }
                     false => vec![String::new()],

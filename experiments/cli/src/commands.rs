@@ -19,6 +19,7 @@ pub mod results;
 pub mod run;
 pub mod schema;
 pub mod serve;
+pub mod set;
 pub mod sweep;
 pub mod timeline;
 pub mod trace;

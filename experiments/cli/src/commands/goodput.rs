@@ -1,5 +1,6 @@
 //! `orrery goodput`: searches for each policy of a scenario or a file of tokens, and says what was found.
 
+use super::set::Set;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_cells::answers::answers;
@@ -36,6 +37,10 @@ pub struct Goodput {
     /// Search with this policy instead of the file's; may be repeated.
     #[arg(long = "policy", value_name = "POLICY")]
     pub policies: Vec<String>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub set: Set,
     /// The quantity to search for.
     #[arg(long, value_enum, default_value_t = Find::Rate)]
     pub find: Find,
@@ -104,6 +109,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
 }
 
 fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answer, SpecError> {
+    let file = if args.set.set.is_empty() { file } else { file.changed(&args.set.set)? };
     let file = match args.rate {
         Some(rate) => file.with_rate(rate)?,
         None => file,
@@ -121,7 +127,8 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
     let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let cells = Cell::of_policies(&file, &policies, seeds, Some(search))?;
     let answers = pool.install(|| answers(name, &cells))?;
-    let out = answers.rows;
+    let mut out = answers.rows;
+    args.set.tell(&mut out);
     let document = report::document(&file, search, &out, &policies, &answers.each)?;
     let forms = Forms {
         table: document.to_text(),

@@ -37,7 +37,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     if kind::is_of(kind::TOKENS, &args.scenario) {
         return own::command::<TokensFile>(args);
     }
-    let scenario = Scenario::load(&args.scenario)?;
+    let scenario = Scenario::load(&args.scenario)?.with(&args.set.set)?;
     args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
     let policies = if args.policies.is_empty() {
@@ -56,7 +56,9 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         None => None,
     };
     let pool = pool(args.jobs.unwrap_or(0).into())?;
-    let rows = pool.install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref()))?;
+    let mut rows =
+        pool.install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref()))?;
+    args.set.tell(&mut rows);
     if let (true, Some(folder)) = (args.details, &args.output.out) {
         details::write(&scenario, &policies, first, folder)?;
     }

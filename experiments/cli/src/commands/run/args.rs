@@ -1,5 +1,6 @@
 //! What `orrery run` is told.
 
+use crate::commands::set::Set;
 use clap::Args;
 use orrery_cells::seeds::Until;
 use orrery_output::Output;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
   orrery run scenarios/one-gpu-bert.toml
   orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
   orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
+  orrery run scenarios/one-gpu-bert.toml --set model.bert.slo_ms=80
   orrery run scenarios/md1.toml --policy fifo --log md1.log --why
   orrery run scenarios/jobs-on-a-gpu.toml
   orrery run scenarios/tokens.toml")]
@@ -22,6 +24,10 @@ pub struct Run {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub set: Set,
     /// The seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
