@@ -1,7 +1,7 @@
 //! The files that are shipped: all that is in `files/` and `data/`. `build.rs` lists them.
 
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::{hint, one_of};
 
 /// An experiment that is shipped.
 struct File {
@@ -57,8 +57,7 @@ pub fn text(id: &str) -> Option<&'static str> {
 
 /// The error about an id that is not shipped, with the nearest of all.
 pub fn unknown(key: &str, id: &str, verb: &str) -> SpecError {
-    let near = nearest(id, ids());
-    let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-    let allowed = ids().collect::<Vec<_>>().join(", ");
+    let hint = hint(id, ids());
+    let allowed = one_of(id, ids());
     SpecError::value(key, format!("`{id}`"), allowed, format!("{hint}{verb} `orrery list`"))
 }

@@ -5,7 +5,7 @@ use super::file::{Instance, PlanFile, Pools};
 use super::loss::Survive;
 use super::prices::Buy;
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 
 impl PlanFile {
     /// Keys that only some forms of a plan know.
@@ -122,8 +122,7 @@ impl PlanFile {
             Some(Survive::Kind(name)) => {
                 match self.may_lose_only().map(|kind| &self.instance[kind]) {
                     None => {
-                        let hint = nearest(name, kinds.iter().copied());
-                        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+                        let hint = hint(name, kinds.iter().copied());
                         let remedy = format!("{hint}name a `kind` of an `[[instance]]`");
                         Err(SpecError::value("survive", format!("`{name}`"), allowed(), remedy))
                     }

@@ -6,7 +6,7 @@
 use super::prices::{Buy, PriceList, Sale};
 use super::what_if::milliseconds;
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::zoo::Zoo;
 use std::path::Path;
@@ -283,8 +283,7 @@ fn known_gpu(key: &str, word: &str, gpus: &[&'static str]) -> Result<(), SpecErr
     if gpus.iter().any(|gpu| is_word(word, gpu)) {
         return Ok(());
     }
-    let hint = nearest(word, gpus.iter().copied())
-        .map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let hint = hint(word, gpus.iter().copied());
     let remedy = format!(
         "{hint}no measured latencies are shipped for other types: write a plan file with your own \
          (`latency_on`, docs/plan.md)"
@@ -326,8 +325,7 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
     };
     let name = names.iter().filter(begins).max_by_key(|name| rank(name)).cloned();
     let Some(name) = name else {
-        let hint = nearest(word, names.iter().map(String::as_str));
-        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let hint = hint(word, names.iter().map(String::as_str));
         let remedy = format!("{hint}`orrery list {}` has all names", zoo.name);
         let allowed = format!("the name of a model of the zoo `{}`, or its beginning", zoo.name);
         return Err(SpecError::value("--model", format!("`{word}`"), allowed, remedy));

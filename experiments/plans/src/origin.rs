@@ -3,7 +3,7 @@
 
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::{hint, nearest};
 use orrery_scenario::kind;
 use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;
@@ -163,8 +163,7 @@ fn models_of_zoo(
 ) -> Result<Vec<Model>, SpecError> {
     let Some(zoo) = Zoo::find(name) else {
         let names: Vec<&str> = ZOOS.iter().map(|z| z.name).collect();
-        let hint = nearest(name, names.iter().copied());
-        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let hint = hint(name, names.iter().copied());
         let (found, remedy) = (format!("`{name}`"), format!("{hint}correct the name"));
         return Err(SpecError::value(key("zoo"), found, names.join(", "), remedy));
     };

@@ -5,7 +5,7 @@
 
 use orrery_planner::{Pack, Price, Tariff};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::scenario::place::Source;
 use orrery_scenario::scenario::texts;
@@ -123,8 +123,7 @@ impl Sale {
         if of_kind.is_empty() {
             let mut kinds: Vec<&str> = list.offer.iter().map(|o| o.kind.as_str()).collect();
             kinds.dedup();
-            let hint = nearest(kind, kinds.iter().copied());
-            let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint = hint(kind, kinds.iter().copied());
             let found = format!("no price of `{kind}` in {list}");
             let allowed = format!("one of {}", kinds.join(", "));
             let remedy = format!(
@@ -242,8 +241,7 @@ impl PriceList {
         }
         if !name.ends_with(".toml") {
             let names: Vec<&str> = SHIPPED.iter().map(|s| s.0).collect();
-            let hint = nearest(name, names.iter().copied());
-            let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint = hint(name, names.iter().copied());
             let allowed = format!("{}, or the path of a list that ends in .toml", names.join(", "));
             let remedy = format!("{hint}correct the name");
             return Err(SpecError::value(key, format!("`{name}`"), allowed, remedy));

@@ -18,7 +18,7 @@ use super::loss::Survive;
 use super::prices::Buy;
 use super::repeated;
 use orrery_scenario::SpecError;
-use orrery_scenario::error::{known, nearest};
+use orrery_scenario::error::{hint, known};
 use orrery_scenario::limits::COUNT_MAX;
 
 const KEYS: [&str; 13] = [
@@ -130,8 +130,7 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             plan.bad_rate = Some(number(key, value)?);
         }
         _ => {
-            let hint =
-                nearest(key, KEYS).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint = hint(key, KEYS);
             let remedy = format!("{hint}correct the key");
             return Err(SpecError::value(key, "an unknown key", KEYS.join(", "), remedy));
         }

@@ -1,7 +1,8 @@
 //! Policies of the small worlds beside that of requests: from a name such as `salus[order=srtf]` to a policy.
 
 use crate::error::SpecError;
-use crate::policy_spec::{Fault, hint, of, split, wrong};
+use crate::error::hint;
+use crate::policy_spec::{Fault, of, split, wrong};
 use crate::scenario::place::Source;
 use orrery_sim::policy::parameters::Registered;
 use schemars::{Schema, json_schema};
@@ -96,7 +97,7 @@ fn registered<K: OwnPolicy + ?Sized>(name: &str) -> Result<&'static Registered<K
             return (message, format!("use a policy of {on}: {known}"));
         }
         let message = format!("there is no policy of {on} `{name}`");
-        (message, format!("{}known: {known}", hint(name, &names)))
+        (message, format!("{}known: {known}", hint(name, names.iter().copied())))
     })
 }
 

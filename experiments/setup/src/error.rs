@@ -163,6 +163,26 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     with_distance.filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
 }
 
+/// The nearest of the names as a question; nothing where none is near.
+pub fn hint<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(typed, candidates).map_or(String::new(), |n| format!("did you mean `{n}`? "))
+}
+
+/// Names that are listed, at most.
+const LISTED: usize = 10;
+
+/// What is allowed where a name is asked for: all names, or of many those that are nearest.
+pub fn one_of<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    let more = names.len().saturating_sub(LISTED);
+    if more > 0 {
+        names.sort_by_key(|name| strsim::levenshtein(typed, name));
+        names.truncate(LISTED);
+    }
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("one of {}{more}", names.join(", "))
+}
+
 /// The place of a name in a list.
 ///
 /// # Errors
@@ -175,7 +195,7 @@ pub fn known(key: &str, name: &str, all: &[&str]) -> Result<usize, SpecError> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "use one of these names, or define this one".to_string(),
     };
-    Err(SpecError::value(key, format!("`{name}`"), format!("one of {}", all.join(", ")), remedy))
+    Err(SpecError::value(key, format!("`{name}`"), one_of(name, all.iter().copied()), remedy))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! It knows no policy: each file in `sim/src/policy/` has its own table of parameters, and
 //! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
-use crate::error::{SpecError, nearest};
+use crate::error::{SpecError, hint};
 use orrery_sim::policy::parameters::{Assumption, Configured, Lanes, Registered, SettingError};
 use orrery_sim::policy::{ALL, Policy};
 use orrery_sim::profile::ModelProfile;
@@ -231,7 +231,10 @@ pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
             let remedy = "give it in a file with `[tokens]`; docs/tokens.md has an example";
             return (message, remedy.into());
         }
-        (format!("there is no policy `{name}`"), format!("{}known: {known}", hint(name, &names)))
+        (
+            format!("there is no policy `{name}`"),
+            format!("{}known: {known}", hint(name, names.iter().copied())),
+        )
     })
 }
 
@@ -242,17 +245,12 @@ pub fn wrong(text: &str, error: &SettingError) -> SpecError {
             format!("remove `{key}`: the policy has no parameters")
         }
         SettingError::Unknown { key, known } => {
-            format!("{}allowed: {}", hint(key, known), known.join(", "))
+            format!("{}allowed: {}", hint(key, known.iter().copied()), known.join(", "))
         }
         SettingError::Needs { key, needs } => format!("add `{needs}`, or remove `{key}`"),
         SettingError::Value { key, .. } => format!("correct or remove `{key}`"),
     };
     of(text, (error.to_string(), remedy))
-}
-
-/// The nearest of the names as a question; nothing where none is near.
-pub fn hint(typed: &str, names: &[&str]) -> String {
-    nearest(typed, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "))
 }
 
 #[cfg(test)]

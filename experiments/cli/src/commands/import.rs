@@ -8,7 +8,7 @@ use orrery_output::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, whole_page};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 use orrery_scenario::scenario::file::Timestamps;
 use orrery_sim::time::Span;
 use orrery_traces::Input;
@@ -190,8 +190,7 @@ fn check(args: &Import) -> Result<(), SpecError> {
 fn named(word: &str) -> Result<&'static orrery_import::Format, SpecError> {
     FORMATS.iter().find(|f| f.name == word).ok_or_else(|| {
         let names = || Kind::ALL.iter().map(|k| k.word()).chain(FORMATS.iter().map(|f| f.name));
-        let hint =
-            nearest(word, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let hint = hint(word, names());
         let allowed = format!("one of {}", names().collect::<Vec<_>>().join(", "));
         SpecError::value("--as", format!("`{word}`"), allowed, format!("{hint}name one of them"))
     })

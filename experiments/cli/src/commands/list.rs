@@ -4,7 +4,7 @@ use clap::Args;
 use orrery_output::Answer;
 use orrery_output::tables::Text;
 use orrery_papers::{describe, registry, reproduce};
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::{hint, one_of};
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use orrery_scenario::{SpecError, policies};
@@ -46,7 +46,7 @@ const POLICIES: &str =
 /// Lists all, or describes one.
 ///
 /// # Errors
-/// When there is no such name, with the nearest of all; or a shipped file is damaged.
+/// When there is no such name, with the hint of all; or a shipped file is damaged.
 pub fn command(args: &List) -> Result<Answer, SpecError> {
     if args.bibtex {
         return citations(args.name.as_deref()).map(|text| Answer::text(&text));
@@ -96,8 +96,8 @@ fn named(name: Option<&str>) -> Result<Answer, SpecError> {
 
 fn unknown(name: &str) -> SpecError {
     let names = || registry::ids().chain(ZOOS.iter().map(|z| z.name)).chain(["policies"]);
-    let hint = nearest(name, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
-    let allowed = names().collect::<Vec<_>>().join(", ");
+    let hint = hint(name, names());
+    let allowed = one_of(name, names());
     SpecError::value("NAME", format!("`{name}`"), allowed, format!("{hint}name one of them"))
 }
 

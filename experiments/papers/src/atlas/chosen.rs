@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::registry;
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 
 /// The experiments of an atlas, by paper, in the order of `orrery list`.
 #[derive(Clone, Debug)]
@@ -23,8 +23,7 @@ impl Chosen {
         let known = registry::by_paper();
         if let Some(name) = paper.filter(|name| known.iter().all(|k| k.0 != *name)) {
             let names = || known.iter().map(|k| k.0);
-            let hint =
-                nearest(name, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint = hint(name, names());
             let allowed = names().collect::<Vec<_>>().join(", ");
             return Err(SpecError::value(
                 "--of",

@@ -4,7 +4,7 @@
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
-use crate::error::{SpecError, nearest};
+use crate::error::{SpecError, hint};
 use crate::kairos;
 use orrery_import::Content;
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
@@ -200,8 +200,7 @@ impl Files {
                     "a file that can be read, by its path from the scenario's folder, or one of {}",
                     names.join(", ")
                 );
-                let hint = nearest(name, names);
-                let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+                let hint = hint(name, names);
                 Err(SpecError::value(key, found, allowed, format!("{hint}correct the path")))
             }
             Err(other) => Err(at_key(key, other)),
@@ -281,8 +280,7 @@ fn no_samples(key: &str, name: &str) -> SpecError {
     let types = kairos::instance_types().map(|t| t.name);
     let all = models.iter().flat_map(|m| types.iter().map(move |t| format!("{m}@{t}")));
     let all: Vec<String> = all.collect();
-    let hint = nearest(name, all.iter().map(String::as_str));
-    let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let hint = hint(name, all.iter().map(String::as_str));
     let allowed = format!("MODEL@TYPE: {} @ {}", models.join(", "), types.join(", "));
     let remedy = format!("{hint}correct the name, or give a `table`");
     SpecError::value(key, format!("`{name}`"), allowed, remedy)

@@ -4,7 +4,7 @@
 
 use super::file::ScenarioFile;
 use super::{Scenario, check, expand, measured, place};
-use crate::error::{SpecError, nearest};
+use crate::error::{SpecError, hint};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
 use serde::de::DeserializeOwned;
@@ -189,8 +189,7 @@ fn item<'a>(items: &'a mut [Value], key: &str, wanted: &str) -> Result<&'a mut V
     match at {
         Some(at) => Ok(&mut items[at]),
         None => {
-            let near = nearest(wanted, names.iter().map(String::as_str));
-            let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint = hint(wanted, names.iter().map(String::as_str));
             let allowed = format!("one of {}, or a number below {}", names.join(", "), items.len());
             Err(SpecError::value(
                 key,

@@ -2,7 +2,7 @@
 
 use orrery_results::{COLUMNS, Row, cells};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::{known, nearest};
+use orrery_scenario::error::{hint, known};
 use std::collections::HashSet;
 
 /// The column of the file that a row is from.
@@ -141,8 +141,7 @@ impl Rows {
                         values.push(cell);
                     }
                 }
-                let near = nearest(&condition.value, values.iter().copied());
-                let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let near = hint(&condition.value, values.iter().copied());
                 let more = values.len().saturating_sub(LISTED);
                 values.truncate(LISTED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };

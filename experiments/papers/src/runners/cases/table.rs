@@ -6,7 +6,7 @@
 use crate::numbers::WITHHELD;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::hint;
 use std::collections::BTreeMap;
 
 /// The largest batch.
@@ -122,8 +122,7 @@ impl Table<'_> {
     }
 
     fn no_column(&self, key: &str, text: &str, name: &str) -> SpecError {
-        let near = nearest(name, self.columns.iter().map(String::as_str));
-        let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let hint = hint(name, self.columns.iter().map(String::as_str));
         let remedy = format!("{hint}correct `{text}`");
         let allowed =
             format!("the columns of {}: {}, and `row`", self.file, self.columns.join(", "));
