@@ -86,7 +86,7 @@ impl Report {
     pub const UNSEEN: &'static [&'static str] = &[
         "whether the policy admitted, evicted and dropped the right requests",
         "whether it looked at how many tokens come out",
-        "whether the law of a step is that of a device: only that every step obeys it",
+        "whether the latency model of a step is that of a device: only that every step obeys it",
     ];
 
     /// Whether nothing was found.
