@@ -180,6 +180,7 @@ fn devices() -> String {
         1 => format!("cpu:1: {keeps}"),
         _ => format!("cpu:1 to cpu:{last}: {keeps}"),
     };
+    text += "worker:N: any program that answers (docs/worker.md); `--device-config` says which\n";
     for line in look() {
         text += &line;
         text.push('\n');

@@ -1,13 +1,15 @@
-//! Which device a replay uses: `emulated`, `cpu:N` or `cuda:N`, and what it is to run there.
+//! Which device a replay uses: `emulated`, `cpu:N`, `cuda:N` or `worker:N`, and what it is to run there.
 
 mod cpu;
 mod cuda;
 mod each;
+mod worker;
 
 pub use cuda::{look, open as open_cuda};
 
 use crate::device::cpu::{CpuConfig, FIRST_CORE};
 use crate::device::emulated::{Config, DEFAULT_NOISE};
+use crate::device::worker::WorkerConfig;
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use crate::profile::ProfileFile;
@@ -29,6 +31,8 @@ pub enum Target {
     Cpu(usize),
     /// A GPU, by its number.
     Cuda(usize),
+    /// A program, by the number that it is told.
+    Worker(usize),
 }
 
 impl fmt::Display for Target {
@@ -37,6 +41,7 @@ impl fmt::Display for Target {
             Target::Emulated => f.write_str("emulated"),
             Target::Cpu(n) => write!(f, "cpu:{n}"),
             Target::Cuda(n) => write!(f, "cuda:{n}"),
+            Target::Worker(n) => write!(f, "worker:{n}"),
         }
     }
 }
@@ -50,11 +55,12 @@ impl FromStr for Target {
         }
         let number = |kind| text.strip_prefix(kind).and_then(|n| n.parse().ok());
         let cpu = number("cpu:").or((text == "cpu").then_some(FIRST_CORE)).map(Target::Cpu);
-        cpu.or(number("cuda:").map(Target::Cuda)).ok_or_else(|| DeviceError {
+        let others = number("cuda:").map(Target::Cuda).or(number("worker:").map(Target::Worker));
+        cpu.or(others).ok_or_else(|| DeviceError {
             device: text.to_string(),
             doing: "looking for it".to_string(),
             said:
-                "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N` and `cuda:N`"
+                "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N`, `cuda:N` and `worker:N`"
                     .to_string(),
             remedy: "see `orrery-replay devices`".to_string(),
         })
@@ -75,6 +81,9 @@ pub struct DeviceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
+    /// For `worker:N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerConfig>,
 }
 
 /// A device with its configuration, not yet opened.
@@ -96,6 +105,9 @@ impl Choice {
     pub fn as_profiled(mut self, profile: &ProfileFile) -> Choice {
         if let (Target::Cuda(_), Some(table)) = (&self.target, &mut self.config.cuda) {
             cuda::as_profiled(table, &profile.device.facts);
+        }
+        if let Some(config) = &mut self.config.worker {
+            worker::as_profiled(config, profile);
         }
         self
     }
@@ -137,6 +149,9 @@ impl Choice {
                 let table = self.config.cuda.as_ref().unwrap_or(&empty);
                 open_cuda(ordinal, table, &self.file, scenario)
             }
+            Target::Worker(number) => {
+                worker::open(number, self.config.worker.as_ref(), &self.file, scenario)
+            }
         }
     }
 
@@ -149,6 +164,7 @@ impl Choice {
             Target::Emulated => Target::Emulated,
             Target::Cpu(first) => Target::Cpu(first + before),
             Target::Cuda(first) => Target::Cuda(first + n),
+            Target::Worker(first) => Target::Worker(first + n),
         };
         Choice { target, number: n, ..self.clone() }
     }
@@ -180,7 +196,7 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_others_are_refused() {
-        for name in ["emulated", "cpu:1", "cpu:3", "cuda:0", "cuda:13"] {
+        for name in ["emulated", "cpu:1", "cpu:3", "cuda:0", "cuda:13", "worker:2"] {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
         assert_eq!("cpu".parse::<Target>().unwrap().to_string(), "cpu:1");

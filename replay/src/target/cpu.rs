@@ -1,6 +1,6 @@
 //! The way to cores of this machine: their configuration against the scenario.
 
-use super::each::{nothing_is_cut, one_for_each};
+use super::each::{ENCODER, nothing_is_cut, one_for_each};
 use crate::device::Device;
 use crate::device::cpu::{CpuConfig, Workload, open as open_core};
 use crate::error::Error;
@@ -26,6 +26,6 @@ pub fn open(
         _ => None,
     };
     let longest: Vec<Option<f64>> = config.models.iter().map(|m| encoder(&m.workload)).collect();
-    nothing_is_cut(file, "cpu", &longest, scenario)?;
+    nothing_is_cut(file, ("cpu", ENCODER), &longest, scenario)?;
     Ok(Box::new(device))
 }
