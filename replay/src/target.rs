@@ -56,13 +56,9 @@ impl FromStr for Target {
         let number = |kind| text.strip_prefix(kind).and_then(|n| n.parse().ok());
         let cpu = number("cpu:").or((text == "cpu").then_some(FIRST_CORE)).map(Target::Cpu);
         let others = number("cuda:").map(Target::Cuda).or(number("worker:").map(Target::Worker));
-        cpu.or(others).ok_or_else(|| DeviceError {
-            device: text.to_string(),
-            doing: "looking for it".to_string(),
-            said:
-                "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N`, `cuda:N` and `worker:N`"
-                    .to_string(),
-            remedy: "see `orrery-replay devices`".to_string(),
+        cpu.or(others).ok_or_else(|| {
+            let said = "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N`, `cuda:N` and `worker:N`";
+            DeviceError::new(text, "looking for it", said, "see `orrery-replay devices`")
         })
     }
 }
@@ -121,15 +117,12 @@ impl Choice {
     pub fn open(&self, scenario: &Scenario, noise: u64) -> Result<Box<dyn Device>, Error> {
         let names = scenario.model_names();
         let shares = self.kind(scenario).sharing == Sharing::Processor;
-        if shares && !matches!(self.target, Target::Cuda(_)) {
-            return Err(Error::Device(DeviceError {
-                device: self.target.to_string(),
-                doing: "sharing it among lanes".to_string(),
-                said: "each lane of this device is as fast as alone".to_string(),
-                remedy:
-                    "remove `sharing = \"processor\"` of `[[device]]`: `orrery run` simulates it"
-                        .to_string(),
-            }));
+        if shares && !matches!(self.target, Target::Cuda(_) | Target::Worker(_)) {
+            let (device, doing) = (self.target.to_string(), "sharing it among lanes");
+            let said = "each lane of this device is as fast as alone";
+            let remedy =
+                "remove `sharing = \"processor\"` of `[[device]]`: `orrery run` simulates it";
+            return Err(DeviceError::new(&device, doing, said, remedy).into());
         }
         match self.target {
             Target::Emulated => {

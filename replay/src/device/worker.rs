@@ -78,11 +78,8 @@ fn started(
     let mut process = Process::start(format!("worker:{number}"), config)?;
     let hello = json!({ "do": "hello", "orrery_worker": message::VERSION, "device": number, "role": role, "lane": lane });
     let limit = Duration::from_secs_f64(config.hello_s);
-    let answer = process.ask(hello, "saying hello", ("hello_s", limit), None)?;
-    let hello = Hello::of(answer.text).map_err(|(said, remedy)| {
-        process.end();
-        process.error("saying hello", said, remedy)
-    })?;
+    let read = |answer, _, _| Hello::of(answer);
+    let hello = process.ask(hello, "saying hello", ("hello_s", limit), None, read)?;
     Ok((process, hello))
 }
 
@@ -126,7 +123,8 @@ impl Device for WorkerDevice {
         let mut samples = Vec::with_capacity(ROUND_TRIPS);
         for _ in 0..ROUND_TRIPS {
             let asked = Instant::now();
-            process.ask(json!({ "do": "ping" }), "timing a round trip", limit, None)?;
+            let ping = json!({ "do": "ping" });
+            process.ask(ping, "timing a round trip", limit, None, |_, _, _| Ok(()))?;
             samples.push(asked.elapsed().as_nanos() as f64 / 1e3);
         }
         let (name, unit) = ("question and answer through pipes", "us");

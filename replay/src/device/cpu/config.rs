@@ -1,7 +1,6 @@
 //! What a core runs for each model: plain data, as a campaign's file names it.
 
 use super::cnn::CnnConfig;
-use super::error::own_error;
 use crate::device::DeviceError;
 use crate::device::encoder::EncoderConfig;
 use schemars::JsonSchema;
@@ -82,7 +81,7 @@ impl CpuConfig {
     /// Names the key, what was found and what is allowed.
     pub fn check(&self, device: &str) -> Result<(), DeviceError> {
         let fault = |said: String| {
-            own_error(device, "reading the device's configuration", said, "correct the key")
+            DeviceError::new(device, "reading the device's configuration", said, "correct the key")
         };
         if self.models.is_empty() {
             let said = "`models` is empty; every model of the scenario needs an entry";

@@ -82,15 +82,9 @@ impl WorkerConfig {
     /// # Errors
     /// Names the key, what was found and what is allowed.
     pub fn check(&self, device: &str) -> Result<(), DeviceError> {
-        let said = self.fault();
-        said.map_or(Ok(()), |said| {
-            Err(DeviceError {
-                device: device.to_string(),
-                doing: "reading the device's configuration".to_string(),
-                said,
-                remedy: "correct the key".to_string(),
-            })
-        })
+        let doing = "reading the device's configuration";
+        let error = |said| DeviceError::new(device, doing, said, "correct the key");
+        self.fault().map_or(Ok(()), |said| Err(error(said)))
     }
 
     fn fault(&self) -> Option<String> {

@@ -31,7 +31,7 @@ impl Worker for Lane {
         });
         let question = json!({ "do": "prepare", "models": models.collect::<Vec<_>>() });
         let limit = ("prepare_s", Duration::from_secs_f64(self.config.prepare_s));
-        process.ask(question, "preparing its models", limit, None).map(|_| ())
+        process.ask(question, "preparing its models", limit, None, |_, _, _| Ok(()))
     }
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {
@@ -48,24 +48,15 @@ impl Worker for Lane {
             }
         };
         let Some(process) = &mut self.process else {
-            return Err(DeviceError {
-                device: job.device.to_string(),
-                doing,
-                said: "a load, and no model of the scenario has `load_ms`".to_string(),
-                remedy: "report a bug".to_string(),
-            });
+            let said = "a load, and no model of the scenario has `load_ms`";
+            return Err(DeviceError::new(&job.device.to_string(), &doing, said, "report a bug"));
         };
         let until = place.clock.now() + job.fetch;
         while job.fetch > Span::ZERO && place.clock.now() < until && !stop.is_set() {
             place.clock.wait(place.me, until);
         }
         let limit = ("patience_s", self.config.patience());
-        let answer = process.ask(question, &doing, limit, Some(stop))?;
-        let done = Done::of(answer.text, answer.asked_ns, answer.came_ns);
-        let done = done.map_err(|(said, remedy)| {
-            process.end();
-            process.error(&doing, said, remedy)
-        })?;
+        let done = process.ask(question, &doing, limit, Some(stop), Done::of)?;
         let (now, now_ns) = (place.clock.now(), monotonic_ns());
         let at = |ns: u64| Time::from_ns(now.ns().saturating_sub(now_ns.saturating_sub(ns)));
         Ok(Ran {

@@ -8,7 +8,34 @@ use std::collections::BTreeMap;
 pub const VERSION: u64 = 1;
 
 /// What was wrong with an answer, and what to do about it.
-pub type Fault = (String, &'static str);
+type Fault = (String, &'static str);
+
+/// Reads a line that is the answer to question `id`.
+pub fn answer(line: &str, id: u64) -> Result<Value, Fault> {
+    let parsed: Option<Value> = serde_json::from_str(line).ok();
+    let Some(answer) = parsed.filter(Value::is_object) else {
+        let shown: String = line.chars().take(200).collect();
+        let remedy = "print it to stderr; for what a library prints, see \"What goes wrong\" in docs/worker.md";
+        return Err((format!("it printed `{shown}` to stdout, which is for answers"), remedy));
+    };
+    let again = match answer.get("id").and_then(Value::as_u64) {
+        Some(found) if found == id => None,
+        Some(found) if found < id => Some(format!("it answered question {found} again")),
+        Some(found) => Some(format!("it answered question {found}")),
+        None => Some("its answer has no `id`".to_string()),
+    };
+    if let Some(said) = again {
+        let remedy = "answer each question once, in order, with its `id`";
+        return Err((format!("{said}; {id} was asked"), remedy));
+    }
+    match answer.get("error") {
+        Some(said) => {
+            let said = said.as_str().map_or_else(|| said.to_string(), str::to_string);
+            Err((said, "it is what the worker itself says"))
+        }
+        None => Ok(answer),
+    }
+}
 
 /// An answer to hello.
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,7 @@
 //! A worker's process: questions to it, answers from it, and its end.
 
 use super::config::WorkerConfig;
+use super::message;
 use crate::device::{DeviceError, Stop};
 use crate::threads::on_all_cores;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -44,12 +45,8 @@ pub fn monotonic_ns() -> u64 {
     time.map_or(0, |t| t.tv_sec() as u64 * 1_000_000_000 + t.tv_nsec() as u64)
 }
 
-/// An answer.
-pub struct Answer {
-    pub text: Value,
-    pub asked_ns: u64,
-    pub came_ns: u64,
-}
+/// What is wrong, and what to do about it.
+pub type Fault = (String, &'static str);
 
 /// See the module's text.
 pub struct Process {
@@ -67,7 +64,7 @@ pub struct Process {
 impl Process {
     pub fn start(device: String, config: &WorkerConfig) -> Result<Process, DeviceError> {
         let doing = format!("starting `{}`", config.command.join(" "));
-        let failed = |said: String, remedy: &str| fault(&device, &doing, said, remedy);
+        let failed = |said: String, remedy: &str| DeviceError::new(&device, &doing, said, remedy);
         let log = match &config.log {
             None => tempfile::tempfile(),
             Some(path) => {
@@ -96,39 +93,36 @@ impl Process {
     }
 
     pub fn error(&self, doing: &str, said: String, remedy: &str) -> DeviceError {
-        fault(&self.device, doing, said, remedy)
+        DeviceError::new(&self.device, doing, said, remedy)
     }
 
-    /// Nothing more is asked of it.
-    pub fn end(&mut self) {
-        self.lost = true;
-    }
-
-    /// Asks, and waits for the answer: no longer than a limit, which has the name of a key.
-    pub fn ask(
+    /// Asks, and waits for the answer: no longer than a limit, which has the name of a key. `read` gets the answer, and
+    /// when it was asked and came.
+    pub fn ask<T>(
         &mut self,
         mut question: Value,
         doing: &str,
         limit: (&str, Duration),
         stop: Option<&Stop>,
-    ) -> Result<Answer, DeviceError> {
+        read: impl FnOnce(Value, u64, u64) -> Result<T, Fault>,
+    ) -> Result<T, DeviceError> {
         let id = self.asked;
         self.asked += 1;
         question["id"] = json!(id);
+        let line = format!("{question}\n");
         let asked_ns = monotonic_ns();
         let stdin = self.child.stdin.as_mut().expect("it is open until it ends");
-        let answer = match writeln!(stdin, "{question}") {
+        let answer = match stdin.write_all(line.as_bytes()) {
             Ok(()) => self.line(limit, stop),
             Err(_) => Err(self.gone()),
         };
         let came_ns = monotonic_ns();
-        let text = answer.and_then(|line| read(&line, id));
-        let text = text.map_err(|(said, remedy)| {
+        let answer = answer.and_then(|line| message::answer(&line, id));
+        answer.and_then(|answer| read(answer, asked_ns, came_ns)).map_err(|(said, remedy)| {
             self.lost = true;
             let log = self.last_words();
             self.error(doing, said + &log, remedy)
-        })?;
-        Ok(Answer { text, asked_ns, came_ns })
+        })
     }
 
     /// The next line that it prints.
@@ -136,7 +130,7 @@ impl Process {
         &mut self,
         (key, limit): (&str, Duration),
         stop: Option<&Stop>,
-    ) -> Result<String, (String, &'static str)> {
+    ) -> Result<String, Fault> {
         let mut until = Instant::now() + limit;
         let mut stopped = false;
         loop {
@@ -176,7 +170,7 @@ impl Process {
     }
 
     /// Why it does not answer any more.
-    fn gone(&mut self) -> (String, &'static str) {
+    fn gone(&mut self) -> Fault {
         let until = Instant::now() + Duration::from_secs(1);
         let mut ended = self.ended();
         while ended.is_none() && Instant::now() < until {
@@ -213,38 +207,6 @@ impl Process {
             false => String::new(),
         }
     }
-}
-
-/// Reads an answer to question `id`.
-fn read(line: &str, id: u64) -> Result<Value, (String, &'static str)> {
-    let parsed: Option<Value> = serde_json::from_str(line).ok();
-    let Some(answer) = parsed.filter(Value::is_object) else {
-        let shown: String = line.chars().take(200).collect();
-        let said = format!("it printed `{shown}` to stdout, which is for answers");
-        let remedy = "print it to stderr; for what a library prints, see \"What goes wrong\" in docs/worker.md";
-        return Err((said, remedy));
-    };
-    let remedy = "answer each question once, in order, with its `id`";
-    match answer.get("id").and_then(Value::as_u64) {
-        Some(found) if found == id => {}
-        Some(found) if found < id => {
-            return Err((format!("it answered question {found} again; {id} was asked"), remedy));
-        }
-        Some(found) => {
-            return Err((format!("it answered question {found}; {id} was asked"), remedy));
-        }
-        None => return Err((format!("its answer to question {id} has no `id`"), remedy)),
-    }
-    match answer.get("error") {
-        Some(Value::String(said)) => Err((said.clone(), "it is what the worker itself says")),
-        Some(other) => Err((other.to_string(), "it is what the worker itself says")),
-        None => Ok(answer),
-    }
-}
-
-fn fault(device: &str, doing: &str, said: String, remedy: &str) -> DeviceError {
-    let (device, doing) = (device.to_string(), doing.to_string());
-    DeviceError { device, doing, said, remedy: remedy.to_string() }
 }
 
 /// It is told to end by the end of its stdin; what it leaves of its own is killed.
