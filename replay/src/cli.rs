@@ -11,6 +11,7 @@ mod run;
 mod shared;
 mod validate;
 
+use crate::device::worker::end_all;
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::profile::ProfileFile;
@@ -130,6 +131,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),
         Command::Man { out } => man(out, program(commit)),
     };
+    end_all();
     match answer {
         Ok(Answer { text, passed }) => {
             let mut stdout = std::io::stdout().lock();

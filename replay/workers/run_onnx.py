@@ -18,6 +18,7 @@ import argparse
 import importlib.util
 import os
 import shlex
+import subprocess
 import sys
 
 import numpy
@@ -50,6 +51,11 @@ def processor():
     with open("/proc/cpuinfo", encoding="utf8") as info:
         names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     return names[0] if names else "an unknown processor"
+
+
+def gpu(number):
+    asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "-i", str(number)]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Model:
@@ -116,10 +122,14 @@ class Worker:
 
     def hello(self, role, device):
         self.options.device = device
-        threads = f"{self.options.threads} thread(s) of {processor()}"
-        where = "a GPU" if self.options.provider == "cuda" else threads
-        facts = {"onnxruntime": onnxruntime.__version__, "numpy": numpy.__version__, "python": sys.version.split()[0]}
-        return {"name": f"ONNX Runtime {onnxruntime.__version__}, {where}", "facts": facts, "can_load": True}
+        facts = {"numpy": numpy.__version__, "python": sys.version.split()[0]}
+        name = f"ONNX Runtime {onnxruntime.__version__}"
+        more = {"name": name, "gpu": gpu(device)} if self.options.provider == "cuda" else {}
+        return {
+            "name": f"{name}, {self.options.threads} thread(s) of {processor()}",
+            "facts": facts,
+            "can_load": True,
+        } | more
 
     def prepare(self, models):
         for spec in models:

@@ -159,18 +159,19 @@ class Worker:
         on_gpu = self.options.on == "cuda"
         self.graphs = on_gpu and self.options.graphs == "required"
         self.device = torch.device("cuda", device) if on_gpu else torch.device("cpu")
-        where = f"{self.options.threads} thread(s)"
+        more = {}
         facts = {"torch": torch.__version__, "python": sys.version.split()[0]}
         if on_gpu:
             torch.cuda.set_device(self.device)
             self.stream = torch.cuda.Stream()
             torch.cuda.set_stream(self.stream)
             self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-            where = torch.cuda.get_device_name(self.device)
-            facts |= {"gpu": where, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
+            more = {"gpu": torch.cuda.get_device_name(self.device)}
+            facts |= {"cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
             facts["graphs"] = "one for each size and length" if self.graphs else "off"
-        kind = self.options.dtype + (", tf32" if self.options.tf32 else "")
-        return {"name": f"PyTorch {torch.__version__}, {kind}, {where}", "facts": facts, "can_load": True}
+        kind = (", tf32" if self.options.tf32 else "") + ("" if on_gpu else f", {self.options.threads} thread(s)")
+        name = f"PyTorch {torch.__version__}, {self.options.dtype}{kind}"
+        return {"name": name, "facts": facts, "can_load": True} | more
 
     def pinned(self, tensor):
         return tensor.pin_memory() if self.device.type == "cuda" else tensor

@@ -8,7 +8,7 @@
 //!
 //! `docs/worker.md` is the protocol. Starts and ends are read by the process itself, on the clock that all
 //! processes of a host share; what passes between is in the launch and the result that `profile` measures. Whatever a
-//! process does wrong ends the run with what was measured, and no process is left behind.
+//! process does wrong ends the run with what was measured, and no process is left behind. Between runs a process stays.
 //!
 //! # What it does not do
 //!
@@ -21,20 +21,25 @@ mod config;
 mod lane;
 mod message;
 mod process;
+mod seat;
 
 pub use config::{WorkerConfig, WorkerModel};
 pub use process::kill_all;
+pub use seat::end_all;
 
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use lane::Lane;
 use message::Hello;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
-use process::Process;
+use seat::Seat;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// What stands before the GPU's name in a worker's.
+pub const ON_GPU: &str = ", GPU ";
 
 /// Round trips that are timed for a profile.
 const ROUND_TRIPS: usize = 2_000;
@@ -43,7 +48,7 @@ const ROUND_TRIPS: usize = 2_000;
 pub struct WorkerDevice {
     number: usize,
     config: Arc<WorkerConfig>,
-    first: Option<Process>,
+    first: Option<Seat>,
     hello: Hello,
     loads: bool,
 }
@@ -59,48 +64,37 @@ pub fn open(
     loads: bool,
 ) -> Result<WorkerDevice, DeviceError> {
     let config = Arc::new(WorkerConfig { folder: folder.to_path_buf(), ..config.clone() });
-    let (first, hello) = started(number, &config, "lane", 0)?;
+    let mut first = Seat::hire(number, &config, "lane", 0)?;
+    let hello = first.hello().clone();
     if loads && !hello.can_load {
         let said = "it says that it cannot load models, and the scenario has `load_ms`";
         let remedy = "remove `load_ms`, or let the worker answer `load` and say `can_load`";
-        return Err(first.error("opening it", said.to_string(), remedy));
+        return Err(DeviceError::new(&format!("worker:{number}"), "opening it", said, remedy));
     }
     Ok(WorkerDevice { number, config, first: Some(first), hello, loads })
 }
 
-/// Starts a process and says hello.
-fn started(
-    number: usize,
-    config: &WorkerConfig,
-    role: &str,
-    lane: u8,
-) -> Result<(Process, Hello), DeviceError> {
-    let mut process = Process::start(format!("worker:{number}"), config)?;
-    let hello = json!({ "do": "hello", "orrery_worker": message::VERSION, "device": number, "role": role, "lane": lane });
-    let limit = Duration::from_secs_f64(config.hello_s);
-    let read = |answer, _, _| Hello::of(answer);
-    let hello = process.ask(hello, "saying hello", ("hello_s", limit), None, read)?;
-    Ok((process, hello))
-}
-
 impl WorkerDevice {
     fn lane(&mut self, role: &str, lane: u8) -> Result<Box<dyn Worker>, DeviceError> {
-        let process = match self.first.take() {
-            Some(first) => first,
-            None => started(self.number, &self.config, role, lane)?.0,
-        };
-        Ok(Box::new(Lane::new(Some(process), Arc::clone(&self.config))))
+        let first = self.first.take();
+        let seat = first.map_or_else(|| Seat::hire(self.number, &self.config, role, lane), Ok)?;
+        Ok(Box::new(Lane::new(Some(seat), Arc::clone(&self.config))))
     }
 }
 
 impl Device for WorkerDevice {
     fn describe(&self) -> Description {
+        let gpu = self.hello.gpu.clone();
         let mut facts: Vec<_> = self.hello.facts.clone().into_iter().collect();
         facts.push(("command".to_string(), self.config.command.join(" ")));
         facts.push(("asked through".to_string(), "pipes, a process for each lane".to_string()));
         Description {
             device: format!("worker:{}", self.number),
-            name: self.hello.name.clone(),
+            name: [Some(self.hello.name.clone()), gpu]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(ON_GPU),
             driver: String::new(),
             facts,
             can_preempt: false,
@@ -118,13 +112,13 @@ impl Device for WorkerDevice {
     }
 
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
-        let Some(process) = &mut self.first else { return Ok(Vec::new()) };
+        let Some(seat) = &mut self.first else { return Ok(Vec::new()) };
         let limit = ("hello_s", Duration::from_secs_f64(self.config.hello_s));
         let mut samples = Vec::with_capacity(ROUND_TRIPS);
         for _ in 0..ROUND_TRIPS {
             let asked = Instant::now();
             let ping = json!({ "do": "ping" });
-            process.ask(ping, "timing a round trip", limit, None, |_, _, _| Ok(()))?;
+            seat.process().ask(ping, "timing a round trip", limit, None, |_, _, _| Ok(()))?;
             samples.push(asked.elapsed().as_nanos() as f64 / 1e3);
         }
         let (name, unit) = ("question and answer through pipes", "us");

@@ -2,36 +2,34 @@
 
 use super::config::WorkerConfig;
 use super::message::Done;
-use super::process::{Process, monotonic_ns};
+use super::process::monotonic_ns;
+use super::seat::Seat;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_sim::time::{Span, Time};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// See the module's text.
 pub struct Lane {
     /// None where nothing is loaded.
-    process: Option<Process>,
+    seat: Option<Seat>,
     config: Arc<WorkerConfig>,
 }
 
 impl Lane {
-    pub fn new(process: Option<Process>, config: Arc<WorkerConfig>) -> Lane {
-        Lane { process, config }
+    pub fn new(seat: Option<Seat>, config: Arc<WorkerConfig>) -> Lane {
+        Lane { seat, config }
     }
 }
 
 impl Worker for Lane {
     fn start(&mut self) -> Result<(), DeviceError> {
-        let Some(process) = &mut self.process else { return Ok(()) };
+        let Some(seat) = &mut self.seat else { return Ok(()) };
         let models = self.config.models.iter().map(|m| {
             let lengths: Vec<u32> = m.lengths.iter().map(|(length, _)| *length).collect();
             json!({ "run": m.run, "max_batch": m.max_batch, "lengths": lengths })
         });
-        let question = json!({ "do": "prepare", "models": models.collect::<Vec<_>>() });
-        let limit = ("prepare_s", Duration::from_secs_f64(self.config.prepare_s));
-        process.ask(question, "preparing its models", limit, None, |_, _, _| Ok(()))
+        seat.prepare(models.collect(), self.config.prepare_s)
     }
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {
@@ -47,7 +45,7 @@ impl Worker for Lane {
                 (doing, json!({ "do": "load", "model": model.0 }))
             }
         };
-        let Some(process) = &mut self.process else {
+        let Some(seat) = &mut self.seat else {
             let said = "a load, and no model of the scenario has `load_ms`";
             return Err(DeviceError::new(&job.device.to_string(), &doing, said, "report a bug"));
         };
@@ -56,7 +54,7 @@ impl Worker for Lane {
             place.clock.wait(place.me, until);
         }
         let limit = ("patience_s", self.config.patience());
-        let done = process.ask(question, &doing, limit, Some(stop), Done::of)?;
+        let done = seat.process().ask(question, &doing, limit, Some(stop), Done::of)?;
         let (now, now_ns) = (place.clock.now(), monotonic_ns());
         let at = |ns: u64| Time::from_ns(now.ns().saturating_sub(now_ns.saturating_sub(ns)));
         Ok(Ran {

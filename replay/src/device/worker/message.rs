@@ -38,7 +38,7 @@ pub fn answer(line: &str, id: u64) -> Result<Value, Fault> {
 }
 
 /// An answer to hello.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
     #[serde(rename = "id")]
@@ -47,6 +47,9 @@ pub struct Hello {
     _version: u64,
     /// What it calls itself: a profile is of a device of this name.
     pub name: String,
+    /// The GPU that it runs on, if it does.
+    #[serde(default)]
+    pub gpu: Option<String>,
     /// For the record: versions, clocks.
     #[serde(default, deserialize_with = "facts")]
     pub facts: BTreeMap<String, String>,

@@ -92,8 +92,9 @@ impl Process {
         Ok(Process { device, child, rest: Vec::new(), log, asked: 0, lost: false })
     }
 
-    pub fn error(&self, doing: &str, said: String, remedy: &str) -> DeviceError {
-        DeviceError::new(&self.device, doing, said, remedy)
+    /// It did something wrong, and is asked nothing more.
+    pub fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Asks, and waits for the answer: no longer than a limit, which has the name of a key. `read` gets the answer, and
@@ -121,7 +122,7 @@ impl Process {
         answer.and_then(|answer| read(answer, asked_ns, came_ns)).map_err(|(said, remedy)| {
             self.lost = true;
             let log = self.last_words();
-            self.error(doing, said + &log, remedy)
+            DeviceError::new(&self.device, doing, said + &log, remedy)
         })
     }
 
