@@ -32,6 +32,7 @@
 mod bench;
 mod blas;
 mod config;
+mod cublas;
 mod driver;
 mod error;
 mod forward;

@@ -1,6 +1,7 @@
 //! Looks for a CUDA driver and its devices, without ever failing where there are none.
 #![allow(unsafe_code)]
 
+use super::cublas;
 use super::error::device_error;
 use crate::device::DeviceError;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
@@ -122,9 +123,7 @@ pub fn look() -> Report {
     report.problem = found.err().map(|error| error.to_string());
     report.libraries.extend(loaded("libcuda.").map(|at| ("CUDA driver".to_string(), at)));
     // SAFETY: loading a library runs its initialisers; these are NVIDIA's.
-    let (blas, nvrtc) = unsafe {
-        (cudarc::cublas::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present())
-    };
+    let (blas, nvrtc) = (cublas::is_present(), unsafe { cudarc::nvrtc::sys::is_culib_present() });
     for (present, what, name) in [(blas, "cuBLAS", "cublas"), (nvrtc, "NVRTC", "nvrtc")] {
         let at = if present { "found" } else { "not found (needed by nothing but speed)" };
         let at = if name == "nvrtc" && !present {

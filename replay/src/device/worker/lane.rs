@@ -4,6 +4,7 @@ use super::config::WorkerConfig;
 use super::message::Done;
 use super::process::monotonic_ns;
 use super::seat::Seat;
+use crate::clock::Clock;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_sim::time::{Span, Time};
 use serde_json::json;
@@ -20,6 +21,17 @@ impl Lane {
     pub fn new(seat: Option<Seat>, config: Arc<WorkerConfig>) -> Lane {
         Lane { seat, config }
     }
+}
+
+/// The driver's time and the host's at one instant. Between two readings the host may stop this thread for milliseconds:
+/// of some, the two that lie closest.
+fn at_once(clock: &dyn Clock) -> (Time, u64) {
+    let read = |_| {
+        let (before, now, after) = (monotonic_ns(), clock.now(), monotonic_ns());
+        (after - before, now, before + (after - before) / 2)
+    };
+    let (_, now, ns) = (0..8).map(read).min_by_key(|reading| reading.0).expect("there are some");
+    (now, ns)
 }
 
 impl Worker for Lane {
@@ -55,14 +67,61 @@ impl Worker for Lane {
         }
         let limit = ("patience_s", self.config.patience());
         let done = seat.process().ask(question, &doing, limit, Some(stop), Done::of)?;
-        let (now, now_ns) = (place.clock.now(), monotonic_ns());
-        let at = |ns: u64| Time::from_ns(now.ns().saturating_sub(now_ns.saturating_sub(ns)));
+        let (now, now_ns) = at_once(place.clock);
+        let at = |ns: u64| Time::from_ns((now.ns() + ns).saturating_sub(now_ns));
+        let start = at(done.start_ns).minus(job.fetch).max(job.began);
         Ok(Ran {
-            start: at(done.start_ns).minus(job.fetch),
-            end: at(done.end_ns),
+            start,
+            end: at(done.end_ns).max(start),
             device: Span::from_ns(done.device_ns()),
             away: Span::from_ns(done.away_ns),
             stopped: false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{DEFAULT_SPIN, Participant, WallClock};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    /// A clock whose readers the host stops now and then.
+    struct Stopped(WallClock, AtomicU32);
+
+    impl Clock for Stopped {
+        fn now(&self) -> Time {
+            let now = self.0.now();
+            if self.1.fetch_add(1, Ordering::Relaxed) % 4 != 2 {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            now
+        }
+        fn add(&self) -> Participant {
+            self.0.add()
+        }
+        fn enter(&self, me: Participant) {
+            self.0.enter(me);
+        }
+        fn wait(&self, me: Participant, until: Time) {
+            self.0.wait(me, until);
+        }
+        fn notify(&self, whom: Participant) {
+            self.0.notify(whom);
+        }
+        fn leave(&self, me: Participant) {
+            self.0.leave(me);
+        }
+    }
+
+    /// Found on a busy machine: a batch began before it was asked for, and the run panicked.
+    #[test]
+    fn two_clocks_are_read_at_one_instant_though_the_host_stops_the_reader() {
+        let clock = Stopped(WallClock::start(1, DEFAULT_SPIN, false), AtomicU32::new(0));
+        let (now, ns) = at_once(&clock);
+        let (later, later_ns) = at_once(&clock.0);
+        let apart = (later - now).ns().abs_diff(later_ns - ns);
+        assert!(apart < 1_000_000, "{apart} ns");
     }
 }

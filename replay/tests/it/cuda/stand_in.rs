@@ -377,6 +377,19 @@ fn the_record_says_what_multiplied_the_matrices() {
     contains(&record, &["\"matrix product\"", "orrery's own kernel; cuBLAS: "]);
 }
 
+/// GPU machines with CUDA 13 have the library under this name alone.
+#[test]
+fn cublas_is_looked_for_under_the_name_of_cuda_13() {
+    let home = one_model(&ENCODER.replace("100.0", "200.0"));
+    std::fs::copy(stand_in(), home.path().join("libcublas.so.13")).unwrap();
+    let args = ["run", "s.toml", "--out", "out", "--policy", "fifo[max_batch=4]"];
+    let done = run_in(&home, &[], &args);
+    assert!(home.path().join("out").is_dir(), "{}", String::from_utf8_lossy(&done.stderr));
+    let record = std::fs::read_to_string(home.path().join("out/run.json")).unwrap();
+    // It was found, and is none.
+    contains(&record, &["cuBLAS: the library has no cublasCreate_v2"]);
+}
+
 #[test]
 fn a_plan_with_larger_batches_than_the_device_takes_is_refused_before_it_runs() {
     let longer = ENCODER.replace("100.0", "200.0").replace("max_batch = 4", "max_batch = 16");
