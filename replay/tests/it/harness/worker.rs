@@ -350,7 +350,7 @@ fn the_worker_of_the_page_is_profiled_and_run() {
         let begin = format!("```{language}\n");
         page.split(&begin).nth(1).unwrap().split("```").next().unwrap()
     };
-    std::fs::write(at.join("sleeper.py"), block("python")).unwrap();
+    std::fs::write(at.join("sleeper.py"), block("py")).unwrap();
     std::fs::write(at.join("worker.toml"), block("toml")).unwrap();
     std::fs::create_dir_all(at.join("replay/campaigns")).unwrap();
     let scenario = std::fs::read_to_string(campaigns().join("one-gpu.toml")).unwrap();
