@@ -20,7 +20,6 @@
 //! - `matrixmultiply` packs its operands into memory that it takes from the allocator for each product
 //!   of matrices; nothing else is allocated in a run.
 
-mod cnn;
 mod config;
 mod encoder;
 mod lane;
@@ -29,7 +28,6 @@ mod model;
 mod network;
 mod product;
 
-pub use cnn::CnnConfig;
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 
 use super::{Description, Device, DeviceError, Primitive, Worker};
