@@ -29,9 +29,12 @@ fn main() {
     let driver = folders("LD_LIBRARY_PATH").iter().any(|f| driver(f))
         || LIBRARIES.iter().any(|f| driver(Path::new(f)));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for (name, is_there) in
-        [("has_compiler", compiler), ("has_driver", driver), ("has_two_cores", cores > 1)]
-    {
+    for (name, is_there) in [
+        ("has_compiler", compiler),
+        ("has_driver", driver),
+        ("has_python", is_program("python3")),
+        ("has_two_cores", cores > 1),
+    ] {
         println!("cargo::rustc-check-cfg=cfg({name})");
         if is_there {
             println!("cargo::rustc-cfg={name}");

@@ -11,6 +11,7 @@ mod run;
 mod shared;
 mod validate;
 
+use crate::device::worker::end_all;
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::profile::ProfileFile;
@@ -130,6 +131,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),
         Command::Man { out } => man(out, program(commit)),
     };
+    end_all();
     match answer {
         Ok(Answer { text, passed }) => {
             let mut stdout = std::io::stdout().lock();
@@ -180,6 +182,7 @@ fn devices() -> String {
         1 => format!("cpu:1: {keeps}"),
         _ => format!("cpu:1 to cpu:{last}: {keeps}"),
     };
+    text += "worker:N: any program that answers (docs/worker.md); `--device-config` says which\n";
     for line in look() {
         text += &line;
         text.push('\n');

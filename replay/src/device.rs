@@ -19,6 +19,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod emulated;
 pub mod encoder;
+pub mod worker;
 
 /// What a worker is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -209,12 +209,8 @@ fn control<P: Policy, O: Observer>(
 }
 
 fn interrupted() -> DeviceError {
-    DeviceError {
-        device: "the run".to_string(),
-        doing: "waiting for its end".to_string(),
-        said: "it was stopped by a signal".to_string(),
-        remedy: "what was measured until then is kept; run it again for the whole".to_string(),
-    }
+    let remedy = "what was measured until then is kept; run it again for the whole";
+    DeviceError::new("the run", "waiting for its end", "it was stopped by a signal", remedy)
 }
 
 /// The failure of a run of which all that is left is due at the end of time.

@@ -23,6 +23,14 @@ pub struct DeviceError {
     pub remedy: String,
 }
 
+impl DeviceError {
+    /// Of its four parts.
+    pub fn new(device: &str, doing: &str, said: impl Into<String>, remedy: &str) -> DeviceError {
+        let (device, doing) = (device.to_string(), doing.to_string());
+        DeviceError { device, doing, said: said.into(), remedy: remedy.to_string() }
+    }
+}
+
 /// An error of the harness. All of them are exit code 2; a check that fails is no error.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]

@@ -222,13 +222,10 @@ fn typical_batch(timed: &[Vec<Timed>]) -> (Span, Span) {
 fn fitted(name: String, timed: &[Timed], form: Form) -> Result<ModelRow, Error> {
     let points: Vec<Point> = timed.iter().map(Timed::point).collect();
     let fit = fit::fit(&points, form).ok_or_else(|| {
-        let error = DeviceError {
-            device: "profile".to_string(),
-            doing: format!("fitting a law to `{name}`"),
-            said: format!("its {} points determine none of the form {form:?}", points.len()),
-            remedy: "measure two sizes or more, or choose another form".to_string(),
-        };
-        Error::from(error)
+        let doing = format!("fitting a law to `{name}`");
+        let said = format!("its {} points determine none of the form {form:?}", points.len());
+        let remedy = "measure two sizes or more, or choose another form";
+        Error::from(DeviceError::new("profile", &doing, said, remedy))
     })?;
     Ok(ModelRow::of(name, timed, &points, &fit))
 }

@@ -102,12 +102,16 @@ impl Rig for Ready<'_> {
         self.choice.nth(id.index(), self.scenario).open(self.scenario, self.noise).map_err(|e| {
             match e {
                 Error::Device(e) => e,
-                other => DeviceError {
-                    device: self.choice.target.to_string(),
-                    doing: format!("opening it as {id}"),
-                    said: other.to_string(),
-                    remedy: "correct its configuration".to_string(),
-                },
+                other => {
+                    let (device, doing) =
+                        (self.choice.target.to_string(), format!("opening it as {id}"));
+                    DeviceError::new(
+                        &device,
+                        &doing,
+                        other.to_string(),
+                        "correct its configuration",
+                    )
+                }
             }
         })
     }

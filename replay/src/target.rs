@@ -1,13 +1,15 @@
-//! Which device a replay uses: `emulated`, `cpu:N` or `cuda:N`, and what it is to run there.
+//! Which device a replay uses: `emulated`, `cpu:N`, `cuda:N` or `worker:N`, and what it is to run there.
 
 mod cpu;
 mod cuda;
 mod each;
+mod worker;
 
 pub use cuda::{look, open as open_cuda};
 
 use crate::device::cpu::{CpuConfig, FIRST_CORE};
 use crate::device::emulated::{Config, DEFAULT_NOISE};
+use crate::device::worker::WorkerConfig;
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use crate::profile::ProfileFile;
@@ -29,6 +31,8 @@ pub enum Target {
     Cpu(usize),
     /// A GPU, by its number.
     Cuda(usize),
+    /// A program, by the number that it is told.
+    Worker(usize),
 }
 
 impl fmt::Display for Target {
@@ -37,6 +41,7 @@ impl fmt::Display for Target {
             Target::Emulated => f.write_str("emulated"),
             Target::Cpu(n) => write!(f, "cpu:{n}"),
             Target::Cuda(n) => write!(f, "cuda:{n}"),
+            Target::Worker(n) => write!(f, "worker:{n}"),
         }
     }
 }
@@ -50,13 +55,10 @@ impl FromStr for Target {
         }
         let number = |kind| text.strip_prefix(kind).and_then(|n| n.parse().ok());
         let cpu = number("cpu:").or((text == "cpu").then_some(FIRST_CORE)).map(Target::Cpu);
-        cpu.or(number("cuda:").map(Target::Cuda)).ok_or_else(|| DeviceError {
-            device: text.to_string(),
-            doing: "looking for it".to_string(),
-            said:
-                "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N` and `cuda:N`"
-                    .to_string(),
-            remedy: "see `orrery-replay devices`".to_string(),
+        let others = number("cuda:").map(Target::Cuda).or(number("worker:").map(Target::Worker));
+        cpu.or(others).ok_or_else(|| {
+            let said = "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N`, `cuda:N` and `worker:N`";
+            DeviceError::new(text, "looking for it", said, "see `orrery-replay devices`")
         })
     }
 }
@@ -75,6 +77,9 @@ pub struct DeviceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
+    /// For `worker:N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerConfig>,
 }
 
 /// A device with its configuration, not yet opened.
@@ -97,6 +102,9 @@ impl Choice {
         if let (Target::Cuda(_), Some(table)) = (&self.target, &mut self.config.cuda) {
             cuda::as_profiled(table, &profile.device.facts);
         }
+        if let Some(config) = &mut self.config.worker {
+            worker::as_profiled(config, profile);
+        }
         self
     }
 
@@ -109,15 +117,12 @@ impl Choice {
     pub fn open(&self, scenario: &Scenario, noise: u64) -> Result<Box<dyn Device>, Error> {
         let names = scenario.model_names();
         let shares = self.kind(scenario).sharing == Sharing::Processor;
-        if shares && !matches!(self.target, Target::Cuda(_)) {
-            return Err(Error::Device(DeviceError {
-                device: self.target.to_string(),
-                doing: "sharing it among lanes".to_string(),
-                said: "each lane of this device is as fast as alone".to_string(),
-                remedy:
-                    "remove `sharing = \"processor\"` of `[[device]]`: `orrery run` simulates it"
-                        .to_string(),
-            }));
+        if shares && !matches!(self.target, Target::Cuda(_) | Target::Worker(_)) {
+            let (device, doing) = (self.target.to_string(), "sharing it among lanes");
+            let said = "each lane of this device is as fast as alone";
+            let remedy =
+                "remove `sharing = \"processor\"` of `[[device]]`: `orrery run` simulates it";
+            return Err(DeviceError::new(&device, doing, said, remedy).into());
         }
         match self.target {
             Target::Emulated => {
@@ -137,6 +142,9 @@ impl Choice {
                 let table = self.config.cuda.as_ref().unwrap_or(&empty);
                 open_cuda(ordinal, table, &self.file, scenario)
             }
+            Target::Worker(number) => {
+                worker::open(number, self.config.worker.as_ref(), &self.file, scenario)
+            }
         }
     }
 
@@ -149,6 +157,7 @@ impl Choice {
             Target::Emulated => Target::Emulated,
             Target::Cpu(first) => Target::Cpu(first + before),
             Target::Cuda(first) => Target::Cuda(first + n),
+            Target::Worker(first) => Target::Worker(first + n),
         };
         Choice { target, number: n, ..self.clone() }
     }
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_others_are_refused() {
-        for name in ["emulated", "cpu:1", "cpu:3", "cuda:0", "cuda:13"] {
+        for name in ["emulated", "cpu:1", "cpu:3", "cuda:0", "cuda:13", "worker:2"] {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
         assert_eq!("cpu".parse::<Target>().unwrap().to_string(), "cpu:1");

@@ -61,6 +61,19 @@ impl Drop for Unpinned {
     }
 }
 
+/// Does something on a thread that has all cores of the process: a pinned thread gives what it starts its own core only.
+pub fn on_all_cores<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+    let on_all = || {
+        let mut set = CpuSet::new();
+        // They were given, and so are allowed.
+        let _ = cores().iter().try_for_each(|core| set.set(*core));
+        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+        act()
+    };
+    let done = std::thread::scope(|scope| scope.spawn(on_all).join());
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Time that the calling thread has run on a processor. A span since the thread began.
 pub fn cpu_time() -> Span {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);

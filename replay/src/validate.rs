@@ -66,6 +66,8 @@ pub struct Effort<'a> {
     pub keep_logs: bool,
     /// Predict finished points again, from the folders of their runs.
     pub predict_again: bool,
+    /// Predict nothing: a later session without it does.
+    pub measure_only: bool,
     /// Use profiles that are not fit to predict with.
     pub any_profile: bool,
     /// Wait before each point until the machine does nothing else.
@@ -128,7 +130,8 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
         let fits = effort.limit.is_none_or(|limit| began.elapsed() + takes <= limit);
         let result = match found {
             Some(mut result) => {
-                if effort.predict_again {
+                let is_measured_only = result.draws.is_empty() && !effort.measure_only;
+                if effort.predict_again || is_measured_only {
                     predict_again(campaign, &point, &profiles[&point.profile], store, &mut result)?;
                     store.write(&point, &result)?;
                     (effort.say)(&format!("[{}/{count}] {}", i + 1, result.line(&point.name)));
@@ -254,8 +257,8 @@ fn run_point(
     let seed = campaign.file.seed;
     let prediction = prediction_of(campaign, point, profile)?;
     let mut result = PointResult::new(point, &effort.date);
-    let predicted = predict(campaign, point, profile, &prediction, &mut result)?;
-    let count = draws(campaign, &prediction);
+    let count = if effort.measure_only { 0 } else { draws(campaign, &prediction) };
+    let predicted = predict(campaign, point, profile, &prediction, &mut result, count)?;
     let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
@@ -279,7 +282,7 @@ fn run_point(
         let host = Host::here();
         let ran = runner::run(&run, Mode::Live(&point.policy))?;
         let comparison = Comparison::of(&predicted, &ran.side, false);
-        if effort.keep_logs {
+        if effort.keep_logs || effort.measure_only {
             keep(store, point, repetition, &prediction, &predicted, &ran, effort)?;
         }
         let stalls = !prediction.setup.world.stalls.is_none();
@@ -289,7 +292,9 @@ fn run_point(
         if wall && figures.invalid.is_none() {
             figures.invalid = disturbed(&figures, stalls, loads);
         }
-        figures.twin = Some(twin_of(campaign, point, profile, count, ran.twin())?);
+        if count > 0 {
+            figures.twin = Some(twin_of(campaign, point, profile, count, ran.twin())?);
+        }
         result.runs.push(figures);
     }
     Ok(Some(result))
@@ -311,11 +316,11 @@ fn predict(
     law: &ProfileFile,
     prediction: &Prediction,
     result: &mut PointResult,
+    count: u32,
 ) -> Result<Side, Error> {
     let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
     let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
     result.simulated = Summary::of(&predicted.records, warm_up);
-    let count = draws(campaign, prediction);
     result.draws = drawn(campaign, point, law, count, |prediction, draw| {
         prediction.simulate(&point.policy, seed, draw)
     })?;
@@ -368,15 +373,15 @@ fn predict_again(
     result: &mut PointResult,
 ) -> Result<(), Error> {
     let prediction = prediction_of(campaign, point, profile)?;
-    predict(campaign, point, profile, &prediction, result)?;
     let count = draws(campaign, &prediction);
+    predict(campaign, point, profile, &prediction, result, count)?;
     let is_timed = runner::is_timed(&campaign.device, campaign.clocks());
     for (run, number) in result.runs.iter_mut().zip(1..) {
         let folder = store.run_path(point, number);
         if !folder.is_dir() {
             let found = format!("no {}", folder.display());
-            let remedy = "run the campaign again with `--keep-logs`";
-            return Err(Error::value("--predict-again", found, "runs that were kept", remedy));
+            let remedy = "bring the folders back, or run the campaign again with `--keep-logs`";
+            return Err(Error::value("--out", found, "runs that were kept", remedy));
         }
         let side = Side::read(&folder)?;
         let inputs = read_inputs(&folder.join("inputs.csv"))?;

@@ -1,5 +1,6 @@
 //! `orrery-replay profile`.
 
+use super::interrupt;
 use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
@@ -89,6 +90,7 @@ impl Profile {
             form: self.form,
             seed: self.seed,
         };
+        interrupt::catch("");
         say.line(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
         let mut open = || choice.open(&scenario, 0);
         let (clocks, placement) = (self.clock.clocks(), self.placement.placement());

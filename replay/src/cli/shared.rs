@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Which device, and what it runs.
 #[derive(Args, Debug)]
 pub struct DeviceArgs {
-    /// `emulated`, `cpu`, `cpu:N` or `cuda:N`.
+    /// `emulated`, `cpu`, `cpu:N`, `cuda:N` or `worker:N`.
     #[arg(long, default_value = "emulated")]
     device: String,
     /// A TOML file that says what the device runs (docs/replay.md); without it, an emulated device follows

@@ -52,6 +52,9 @@ pub struct Validate {
     /// Predict finished points again, a priori and as twins, from what `--keep-logs` left of their runs.
     #[arg(long)]
     predict_again: bool,
+    /// Only measure, and keep every run: the same command without this predicts, on any machine.
+    #[arg(long, conflicts_with = "predict_again")]
+    measure_only: bool,
     /// The date to record; by default today.
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
@@ -83,6 +86,7 @@ impl Validate {
             limit,
             keep_logs: self.keep_logs,
             predict_again: self.predict_again,
+            measure_only: self.measure_only,
             // A quick run shows that everything works, also on a busy machine.
             any_profile: self.any_profile || self.quick,
             when_quiet: self.when_quiet,
@@ -93,6 +97,16 @@ impl Validate {
             say: &mut told,
         };
         let standing = validate::run(&campaign, &store, &mut effort)?;
+        if self.measure_only {
+            let measured = standing.points.iter().filter(|p| p.1.is_some()).count();
+            let text = format!(
+                "{measured} of {} points are measured in {}; not predicted: the same command without \
+                 `--measure-only`, with `--max-minutes 0` where the device is not there\n",
+                standing.points.len(),
+                out.display()
+            );
+            return Ok(Answer::of(text));
+        }
         let context = Context {
             date,
             command: host::command(),

@@ -20,23 +20,19 @@
 //! - `matrixmultiply` packs its operands into memory that it takes from the allocator for each product
 //!   of matrices; nothing else is allocated in a run.
 
-mod cnn;
 mod config;
 mod encoder;
-mod error;
 mod lane;
 mod loader;
 mod model;
 mod network;
 mod product;
 
-pub use cnn::CnnConfig;
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use crate::host::Host;
 use crate::threads::cores;
-use error::own_error;
 use model::Model;
 use network::Network;
 use orrery_sim::request::ModelId;
@@ -72,7 +68,7 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
             0 | 1 => "give the process two cores or more: the controller keeps core 0",
             _ => "choose another core; the controller keeps core 0",
         };
-        return Err(own_error(&device, "looking for the core", said, remedy));
+        return Err(DeviceError::new(&device, "looking for the core", said, remedy));
     }
     config.check(&device)?;
     for (i, model) in config.models.iter().enumerate() {
@@ -81,7 +77,7 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
             let (found, most) = (floats >> 18, FLOATS_MAX >> 18);
             let said =
                 format!("`models[{i}]` needs {found} MiB for its largest batch; {most} at most");
-            return Err(own_error(
+            return Err(DeviceError::new(
                 &device,
                 "making room for its models",
                 said,
@@ -139,7 +135,7 @@ impl Device for CpuDevice {
             );
             let remedy = "use fewer lanes or devices, or more cores: the controller and every lane \
                           need one each";
-            return Err(own_error(&self.name(), "placing its lanes", said, remedy));
+            return Err(DeviceError::new(&self.name(), "placing its lanes", said, remedy));
         }
         let mut workers: Vec<Box<dyn Worker>> = Vec::new();
         for lane in 0..usize::from(lanes) {

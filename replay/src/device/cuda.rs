@@ -32,6 +32,7 @@
 mod bench;
 mod blas;
 mod config;
+mod cublas;
 mod driver;
 mod error;
 mod forward;
@@ -55,7 +56,6 @@ use super::{Description, Device, DeviceError, Worker};
 use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use driver::Gpu;
-use error::own_error;
 use forward::Forward;
 use lane::Lane;
 use loader::Loader;
@@ -198,7 +198,7 @@ impl CudaDevice {
         let doing = "checking the encoder";
         let refused = |said: &str| {
             let remedy = "name an encoder, and lengths that fit it";
-            Err(own_error(shared.gpu.device(), doing, said, remedy))
+            Err(DeviceError::new(shared.gpu.device(), doing, said, remedy))
         };
         let Some((encoder, resident)) = self.encoder(model).zip(shared.encoders.get(&model)) else {
             return refused("the model is no encoder");
@@ -316,7 +316,7 @@ fn describe(
 fn kernels(device: &str, config: &CudaConfig) -> Result<String, DeviceError> {
     let Some(path) = &config.kernel_src else { return Ok(KERNELS.to_string()) };
     let doing = format!("compiling {}", path.display());
-    let fault = |said: String, remedy| own_error(device, &doing, said, remedy);
+    let fault = |said: String, remedy| DeviceError::new(device, &doing, said, remedy);
     let source = orrery_scenario::whole::read(path)
         .map_err(|e| fault(e.to_string(), "correct or remove `kernel_src`"))?;
     probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or remove `kernel_src`"))

@@ -170,12 +170,10 @@ impl Post<'_> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<&str>().map(ToString::to_string);
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(DeviceError {
-                device: format!("{}, executor {}", self.device, self.executor),
-                doing: doing.to_string(),
-                said: format!("its worker panicked: {}", text.unwrap_or_default()),
-                remedy: "this is a fault of the device's code: report it".to_string(),
-            })
+            let device = format!("{}, executor {}", self.device, self.executor);
+            let said = format!("its worker panicked: {}", text.unwrap_or_default());
+            let remedy = "this is a fault of the device's code: report it";
+            Err(DeviceError::new(&device, doing, said, remedy))
         })
     }
 

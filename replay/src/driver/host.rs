@@ -161,13 +161,12 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         let workers = device.workers(spec.lanes)?;
         let description = device.describe();
         if spec.can_preempt && !description.can_preempt {
-            return Err(DeviceError {
-                device: description.device,
-                doing: format!("opening it as {id}"),
-                said: "the scenario's device can preempt, and this one cannot".to_string(),
-                remedy: "remove `can_preempt` from the scenario, or let the device work in chunks"
-                    .to_string(),
-            });
+            let (doing, said) = (
+                format!("opening it as {id}"),
+                "the scenario's device can preempt, and this one cannot",
+            );
+            let remedy = "remove `can_preempt` from the scenario, or let the device work in chunks";
+            return Err(DeviceError::new(&description.device, &doing, said, remedy));
         }
         self.crew.hire(id, workers);
         self.descriptions.push(description);

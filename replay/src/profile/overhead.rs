@@ -59,12 +59,9 @@ pub fn measure_overhead(
     let policy = PolicySpec::parse("fifo")?.build(&setup.profiles(1), 1);
     let mut device = Some(device);
     let mut rig = |id: DeviceId, _: &DeviceSpec| {
-        device.take().ok_or_else(|| DeviceError {
-            device: id.to_string(),
-            doing: "measuring overheads".to_string(),
-            said: "a second device was asked for".to_string(),
-            remedy: "this is a fault of the harness".to_string(),
-        })
+        let (said, remedy) = ("a second device was asked for", "this is a fault of the harness");
+        let error = || DeviceError::new(&id.to_string(), "measuring overheads", said, remedy);
+        device.take().ok_or_else(error)
     };
     let options = Options { placement, ..Options::default() };
     let clock = clocks.start(placement);

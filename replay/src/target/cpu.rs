@@ -1,6 +1,6 @@
 //! The way to cores of this machine: their configuration against the scenario.
 
-use super::each::{nothing_is_cut, one_for_each};
+use super::each::{ENCODER, nothing_is_cut, one_for_each};
 use crate::device::Device;
 use crate::device::cpu::{CpuConfig, Workload, open as open_core};
 use crate::error::Error;
@@ -21,11 +21,8 @@ pub fn open(
     let config = config.cloned().unwrap_or_default();
     one_for_each(file, "cpu", config.models.len(), &scenario.model_names())?;
     let device = open_core(core, &config)?;
-    let encoder = |workload: &Workload| match workload {
-        Workload::Encoder(encoder) => encoder.lengths.last().map(|l| l.1),
-        _ => None,
-    };
-    let longest: Vec<Option<f64>> = config.models.iter().map(|m| encoder(&m.workload)).collect();
-    nothing_is_cut(file, "cpu", &longest, scenario)?;
+    let last = |Workload::Encoder(encoder): &Workload| encoder.lengths.last().map(|l| l.1);
+    let longest: Vec<Option<f64>> = config.models.iter().map(|m| last(&m.workload)).collect();
+    nothing_is_cut(file, ("cpu", ENCODER), &longest, scenario)?;
     Ok(Box::new(device))
 }

@@ -1,6 +1,6 @@
 //! The way to CUDA devices: the one place outside `device/cuda` that knows of them.
 
-use super::each::{nothing_is_cut, one_for_each};
+use super::each::{ENCODER, nothing_is_cut, one_for_each};
 use crate::device::cuda::{self, CudaConfig, CudaDevice, Workload};
 use crate::device::{Description, Device, DeviceError, Primitive, Worker};
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub fn open(
         Workload::Timed(_) | Workload::Compute(_) => None,
     };
     let longest: Vec<Option<f64>> = config.models.iter().map(|m| encoder(&m.workload)).collect();
-    nothing_is_cut(file, "cuda", &longest, scenario)?;
+    nothing_is_cut(file, ("cuda", ENCODER), &longest, scenario)?;
     same_pages(file, &config, scenario)?;
     Ok(Box::new(Gpu(cuda::open(ordinal, config)?)))
 }

@@ -27,7 +27,7 @@ pub struct CampaignFile {
     /// The scenario, by its path from this file. One model or several; open-loop arrivals with a
     /// rate.
     pub scenario: String,
-    /// `emulated`, `cpu:N` or `cuda:N`.
+    /// `emulated`, `cpu:N`, `cuda:N` or `worker:N`.
     pub device: String,
     /// Length of a run.
     pub seconds: f64,
@@ -82,6 +82,9 @@ pub struct CampaignFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
+    /// What a program runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<crate::device::worker::WorkerConfig>,
 }
 
 /// `[quick]`: a campaign of minutes, which shows that everything works. Its figures are no validation.
@@ -213,6 +216,7 @@ impl Campaign {
             emulated: file.emulated.clone(),
             cpu: file.cpu.clone(),
             cuda: file.cuda.clone(),
+            worker: file.worker.clone(),
         };
         let device = Choice { target, number: 0, config, file: path.to_path_buf() };
         let campaign = Campaign { file, path: path.to_path_buf(), device, quick, base };

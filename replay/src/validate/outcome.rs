@@ -286,6 +286,9 @@ impl PointResult {
             .collect();
         let (mean, (low, high)) = (self.predicted_percent(), self.middle_percent());
         let runs = runs.join(", ");
+        if self.draws.is_empty() {
+            return format!("{name}: measured {runs}");
+        }
         format!("{name}: predicted {mean:.2} % ({low:.2} to {high:.2}), measured {runs}")
     }
 }

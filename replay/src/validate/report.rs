@@ -56,6 +56,7 @@ fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
         text += match campaign.device.target {
             Target::Emulated => " The device is emulated: it waits.\n\n",
             Target::Cpu(_) => " The device is a core of a processor, which computes.\n\n",
+            Target::Worker(_) => " The device is a program.\n\n",
             Target::Cuda(_) => "\n\n",
         };
     }

@@ -4,6 +4,7 @@ use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{Differences, PointResult, Sensitive, VALID_SHARE};
 use super::twins::{Judgement, judge};
+use crate::device::worker::ON_GPU;
 use std::collections::BTreeMap;
 
 /// A campaign, judged.
@@ -112,5 +113,6 @@ pub(super) fn differences<'a>(results: impl Iterator<Item = &'a PointResult>) ->
 
 /// Whether a device, by what it is and what it calls itself, is a GPU.
 pub(super) fn is_gpu(device: &str, name: &str) -> bool {
-    device.starts_with("cuda") && !name.contains("stand-in")
+    let worker = device.starts_with("worker") && name.contains(ON_GPU);
+    worker || device.starts_with("cuda") && !name.contains("stand-in")
 }

@@ -6,3 +6,4 @@ mod compare;
 mod documents;
 mod panics;
 mod retrace;
+mod worker;

@@ -1,7 +1,5 @@
 //! What a core runs for each model: plain data, as a campaign's file names it.
 
-use super::cnn::CnnConfig;
-use super::error::own_error;
 use crate::device::DeviceError;
 use crate::device::encoder::EncoderConfig;
 use schemars::JsonSchema;
@@ -11,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```toml
 /// [[models]]
-/// workload = { cnn = { stages = [32, 64, 128], side = 64, max_batch = 16 } }
+/// workload = { encoder = { layers = 2, heads = 2, hidden = 128, max_len = 64, max_batch = 16, lengths = [[64, 64.0]] } }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,8 +69,6 @@ pub struct Copied {
 pub enum Workload {
     /// A transformer encoder, the same that a GPU runs.
     Encoder(EncoderConfig),
-    /// A convolutional network of residual stages.
-    Cnn(CnnConfig),
 }
 
 impl CpuConfig {
@@ -82,18 +78,16 @@ impl CpuConfig {
     /// Names the key, what was found and what is allowed.
     pub fn check(&self, device: &str) -> Result<(), DeviceError> {
         let fault = |said: String| {
-            own_error(device, "reading the device's configuration", said, "correct the key")
+            DeviceError::new(device, "reading the device's configuration", said, "correct the key")
         };
         if self.models.is_empty() {
             let said = "`models` is empty; every model of the scenario needs an entry";
             return Err(fault(said.to_string()));
         }
         for (i, model) in self.models.iter().enumerate() {
-            let (what, checked) = match &model.workload {
-                Workload::Encoder(encoder) => ("encoder", encoder.check()),
-                Workload::Cnn(cnn) => ("cnn", cnn.check()),
-            };
-            checked.map_err(|e| fault(format!("`models[{i}].workload.{what}`: {e}")))?;
+            let Workload::Encoder(encoder) = &model.workload;
+            let checked = encoder.check();
+            checked.map_err(|e| fault(format!("`models[{i}].workload.encoder`: {e}")))?;
             if model.weights_mib > 2048 {
                 let said =
                     format!("`models[{i}].weights_mib` is {}; 2048 at most", model.weights_mib);

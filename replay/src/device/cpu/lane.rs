@@ -1,7 +1,6 @@
 //! A lane: runs one batch at a time on its core.
 
 use super::config::Preempt;
-use super::error::own_error;
 use super::model::Model;
 use super::network::Work as Buffers;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
@@ -38,7 +37,7 @@ impl Worker for Lane {
     fn start(&mut self) -> Result<(), DeviceError> {
         pin_to(self.core).map_err(|e| {
             let remedy = "let the process use this core, or choose another";
-            own_error(&self.name(), "pinning a lane's thread", e.to_string(), remedy)
+            DeviceError::new(&self.name(), "pinning a lane's thread", e.to_string(), remedy)
         })?;
         self.buffers = self.models.iter().map(|m| m.network.work()).collect();
         let most = |m: &Arc<Model>| {
@@ -62,12 +61,12 @@ impl Worker for Lane {
         let start = place.clock.now();
         let doing = format!("running a batch (action {})", job.action.0);
         let Work::Batch { model: number, units, longest, first, .. } = job.work else {
-            return Err(own_error(&self.name(), &doing, "it is no batch", "report a bug"));
+            return Err(DeviceError::new(&self.name(), &doing, "it is no batch", "report a bug"));
         };
         let Some(model) = self.models.get(number.index()).cloned() else {
             let said = format!("model {} has no entry in the device's configuration", number.0);
             let remedy = "give every model of the scenario an entry in `models`";
-            return Err(own_error(&self.name(), &doing, said, remedy));
+            return Err(DeviceError::new(&self.name(), &doing, said, remedy));
         };
         let until = start + job.fetch;
         while place.clock.now() < until && !stop.is_set() {
@@ -79,7 +78,7 @@ impl Worker for Lane {
         if !model.network.take(work, &model.input, units, longest, first.0) {
             let said = format!("a batch of {units}; `max_batch` is {}", model.network.max_batch());
             let remedy = "raise `max_batch` of the model, or lower the scenario's largest batch";
-            return Err(own_error(&self.name(), &doing, said, remedy));
+            return Err(DeviceError::new(&self.name(), &doing, said, remedy));
         }
         let more = units as usize * model.copied.in_bytes as usize;
         self.taken[..more].copy_from_slice(&self.bytes[..more]);

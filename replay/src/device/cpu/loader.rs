@@ -1,6 +1,5 @@
 //! The executor for loads: copies a model's weights into the memory that its layers read.
 
-use super::error::own_error;
 use super::model::Model;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use crate::threads::{cpu_time, pin_to};
@@ -24,7 +23,7 @@ impl Worker for Loader {
         pin_to(self.core).map_err(|e| {
             let remedy = "let the process use this core, or choose another";
             let device = format!("cpu:{}", self.core);
-            own_error(&device, "pinning the thread for loads", e.to_string(), remedy)
+            DeviceError::new(&device, "pinning the thread for loads", e.to_string(), remedy)
         })
     }
 
@@ -32,7 +31,7 @@ impl Worker for Loader {
         let start = place.clock.now();
         let doing = format!("loading a model (action {})", job.action.0);
         let fault = |said: &str, remedy| {
-            Err(own_error(&format!("cpu:{}", self.core), &doing, said, remedy))
+            Err(DeviceError::new(&format!("cpu:{}", self.core), &doing, said, remedy))
         };
         let Work::Load { model, .. } = job.work else {
             return fault("it is no load", "report a bug");

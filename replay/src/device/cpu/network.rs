@@ -1,128 +1,81 @@
-//! A network, whichever it is: its weights and inputs, and its layers on a lane's buffers.
+//! The network: its weights and inputs, and its layers on a lane's buffers.
 
-use super::cnn::{self, CnnConfig};
 use super::config::Workload;
-use super::encoder;
+use super::encoder::Buffers;
 use crate::device::encoder::plan::{self, Buffer, Shape, Step};
 use crate::device::encoder::{EncoderConfig, reference};
 use orrery_sim::rng::{fnv1a, keyed_uniform};
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 
-/// What a batch computes.
+/// What a batch computes: a transformer encoder.
 #[derive(Clone, Debug)]
-pub enum Network {
-    /// A transformer encoder.
-    Encoder(EncoderConfig),
-    /// A convolutional network.
-    Cnn(CnnConfig),
-}
+pub struct Network(pub EncoderConfig);
 
-/// A lane's buffers for one network, with all its plans.
-pub enum Work {
-    /// Of an encoder.
-    Encoder {
-        /// Its buffers.
-        buffers: encoder::Buffers,
-        /// By items and padded length: the steps of each layer.
-        plans: BTreeMap<(u32, u32), Vec<Vec<Step>>>,
-        /// The plan of the batch that was taken.
-        current: (u32, u32),
-    },
-    /// Of a convolutional network.
-    Cnn {
-        /// Its buffers.
-        buffers: cnn::Buffers,
-        /// The items of the batch that was taken.
-        items: usize,
-    },
+/// A lane's buffers for a network, with all its plans.
+pub struct Work {
+    pub buffers: Buffers,
+    /// By items and padded length: the steps of each layer.
+    plans: BTreeMap<(u32, u32), Vec<Vec<Step>>>,
+    /// The plan of the batch that was taken.
+    pub current: (u32, u32),
 }
 
 impl Network {
     /// Of a configuration.
     pub fn of(workload: &Workload) -> Network {
-        match workload {
-            Workload::Encoder(config) => Network::Encoder(config.clone()),
-            Workload::Cnn(config) => Network::Cnn(config.clone()),
-        }
+        let Workload::Encoder(config) = workload;
+        Network(config.clone())
     }
 
     /// Its random weights.
     pub fn weights(&self, seed: u64) -> Vec<f32> {
-        match self {
-            Network::Encoder(e) => reference::weights(&shape(e), seed),
-            Network::Cnn(c) => c.weights(seed),
-        }
+        reference::weights(&shape(&self.0), seed)
     }
 
     /// A random input of its largest batch.
     pub fn input(&self, seed: u64) -> Vec<f32> {
-        match self {
-            Network::Encoder(e) => {
-                reference::input(&shape(e), e.max_batch, e.padded(e.max_len), seed)
-            }
-            Network::Cnn(c) => c.input(seed),
-        }
+        let e = &self.0;
+        reference::input(&shape(e), e.max_batch, e.padded(e.max_len), seed)
     }
 
     /// The largest batch.
     pub fn max_batch(&self) -> u32 {
-        match self {
-            Network::Encoder(e) => e.max_batch,
-            Network::Cnn(c) => c.max_batch,
-        }
+        self.0.max_batch
     }
 
     /// Floats of its weights and of a lane's buffers, some of them counted generously.
     pub fn floats(&self) -> u64 {
-        match self {
-            Network::Encoder(e) => {
-                let (shape, length) = (shape(e), e.padded(e.max_len));
-                let of = |b: &Buffer| shape.floats(*b, e.max_batch, length);
-                shape.weight_floats() + 2 * Buffer::WORK.iter().map(of).sum::<u64>()
-            }
-            Network::Cnn(c) => cnn::Buffers::floats(c),
-        }
+        let e = &self.0;
+        let (shape, length) = (shape(e), e.padded(e.max_len));
+        let of = |b: &Buffer| shape.floats(*b, e.max_batch, length);
+        shape.weight_floats() + 2 * Buffer::WORK.iter().map(of).sum::<u64>()
     }
 
     /// In words.
     pub fn describe(&self) -> String {
-        match self {
-            Network::Encoder(e) => {
-                format!("encoder of {} layers, width {}, {} heads", e.layers, e.hidden, e.heads)
-            }
-            Network::Cnn(c) => {
-                format!("CNN of stages {:?} on {} x {} pixels", c.stages, c.side, c.side)
-            }
-        }
+        let e = &self.0;
+        format!("encoder of {} layers, width {}, {} heads", e.layers, e.hidden, e.heads)
     }
 
-    /// The longest times at which its work changes: a batch is padded to the next. None where only the
-    /// number of items counts.
+    /// The longest times at which its work changes: a batch is padded to the next.
     pub fn steps(&self) -> Vec<Span> {
-        match self {
-            Network::Encoder(e) => e.steps(),
-            Network::Cnn(_) => Vec::new(),
-        }
+        self.0.steps()
     }
 
     /// The buffers of a lane.
     pub fn work(&self) -> Work {
-        match self {
-            Network::Encoder(e) => {
-                let (shape, longest) = (shape(e), e.padded(e.max_len));
-                let mut plans = BTreeMap::new();
-                for items in 1..=e.max_batch {
-                    for n in 1..=longest / e.pad_to {
-                        let length = n * e.pad_to;
-                        plans.insert((items, length), plan::forward(&shape, items, length));
-                    }
-                }
-                let buffers = encoder::Buffers::new(&shape, e.max_batch, longest);
-                Work::Encoder { buffers, plans, current: (1, longest) }
+        let e = &self.0;
+        let (shape, longest) = (shape(e), e.padded(e.max_len));
+        let mut plans = BTreeMap::new();
+        for items in 1..=e.max_batch {
+            for n in 1..=longest / e.pad_to {
+                let length = n * e.pad_to;
+                plans.insert((items, length), plan::forward(&shape, items, length));
             }
-            Network::Cnn(c) => Work::Cnn { buffers: cnn::Buffers::new(c), items: 0 },
         }
+        let buffers = Buffers::new(&shape, e.max_batch, longest);
+        Work { buffers, plans, current: (1, longest) }
     }
 
     /// Copies a batch's input: `units` items, the longest of which takes `longest` alone. The others'
@@ -135,64 +88,40 @@ impl Network {
         longest: Span,
         first: u64,
     ) -> bool {
-        if units == 0 || units > self.max_batch() {
+        let e = &self.0;
+        if units == 0 || units > e.max_batch {
             return false;
         }
-        match (self, work) {
-            (Network::Encoder(e), Work::Encoder { buffers, current, .. }) => {
-                let real = e.length(longest).max(1);
-                let length = e.padded(real);
-                let drawn = |i: u32| {
-                    let share = keyed_uniform(1, fnv1a("encoder lengths"), first + u64::from(i));
-                    if i == 0 { real } else { 1 + (share * f64::from(real)) as u32 }
-                };
-                let floats = shape(e).activation_floats(units, length) as usize;
-                buffers.take(&input[..floats], (0..units).map(|i| drawn(i).min(real)));
-                *current = (units, length);
-                true
-            }
-            (Network::Cnn(_), Work::Cnn { buffers, items }) => {
-                buffers.take(&input[..units as usize * buffers.image()]);
-                *items = units as usize;
-                true
-            }
-            _ => false,
-        }
+        let real = e.length(longest).max(1);
+        let length = e.padded(real);
+        let drawn = |i: u32| {
+            let share = keyed_uniform(1, fnv1a("encoder lengths"), first + u64::from(i));
+            if i == 0 { real } else { 1 + (share * f64::from(real)) as u32 }
+        };
+        let floats = shape(e).activation_floats(units, length) as usize;
+        work.buffers.take(&input[..floats], (0..units).map(|i| drawn(i).min(real)));
+        work.current = (units, length);
+        true
     }
 }
 
 impl Work {
     /// Layers of the batch that was taken.
     pub fn layers(&self) -> usize {
-        match self {
-            Work::Encoder { plans, current, .. } => plans.get(current).map_or(0, Vec::len),
-            Work::Cnn { buffers, .. } => buffers.layers(),
-        }
+        self.plans.get(&self.current).map_or(0, Vec::len)
     }
 
     /// Runs a layer of it.
     pub fn run(&mut self, layer: usize, weights: &[f32]) {
-        match self {
-            Work::Encoder { buffers, plans, current } => {
-                if let Some(steps) = plans.get(current).and_then(|layers| layers.get(layer)) {
-                    steps.iter().for_each(|step| buffers.run(step, weights));
-                }
-            }
-            Work::Cnn { buffers, items } => buffers.run(layer, *items, weights),
+        if let Some(steps) = self.plans.get(&self.current).and_then(|layers| layers.get(layer)) {
+            steps.iter().for_each(|step| self.buffers.run(step, weights));
         }
     }
 
     /// The output, once every layer has run.
     pub fn output(&self, network: &Network) -> &[f32] {
-        match (self, network) {
-            (Work::Encoder { buffers, current, .. }, Network::Encoder(e)) => {
-                buffers.output(shape(e).activation_floats(current.0, current.1) as usize)
-            }
-            (Work::Cnn { buffers, items }, Network::Cnn(c)) => {
-                buffers.output(items * c.output_floats())
-            }
-            _ => &[],
-        }
+        let (items, length) = self.current;
+        self.buffers.output(shape(&network.0).activation_floats(items, length) as usize)
     }
 }
 

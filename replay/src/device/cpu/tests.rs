@@ -1,7 +1,6 @@
 //! The device against references in doubles, and its workers.
 
-use super::cnn::COLOURS;
-use super::network::{Work as Buffers, shape};
+use super::network::shape;
 use super::*;
 use crate::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
 use crate::device::encoder::{EncoderConfig, reference};
@@ -21,18 +20,12 @@ fn encoder(layers: u32, hidden: u32) -> EncoderConfig {
     }
 }
 
-fn cnn() -> CnnConfig {
-    CnnConfig { stages: vec![8, 12], side: 9, max_batch: 3 }
-}
-
 fn forward(network: &Network, lengths: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
     let (weights, input) = (network.weights(3), network.input(3));
     let mut work = network.work();
-    if let (Network::Encoder(e), Buffers::Encoder { buffers, current, .. }) = (network, &mut work) {
-        let length = e.padded(lengths.iter().copied().max().unwrap_or(1));
-        buffers.take(&input, lengths.iter().copied());
-        *current = (lengths.len() as u32, length);
-    }
+    let length = network.0.padded(lengths.iter().copied().max().unwrap_or(1));
+    work.buffers.take(&input, lengths.iter().copied());
+    work.current = (lengths.len() as u32, length);
     (0..work.layers()).for_each(|layer| work.run(layer, &weights));
     (work.output(network).to_vec(), weights, input)
 }
@@ -51,7 +44,7 @@ fn the_encoder_computes_what_the_reference_does() {
     {
         let config = encoder(layers, hidden);
         let length = config.padded(*lengths.iter().max().unwrap());
-        let (output, weights, input) = forward(&Network::Encoder(config.clone()), &lengths);
+        let (output, weights, input) = forward(&Network(config.clone()), &lengths);
         let wanted =
             reference::forward(&shape(&config), &weights, &input[..output.len()], &lengths, length);
         let worst = worst(&output, &wanted);
@@ -62,30 +55,12 @@ fn the_encoder_computes_what_the_reference_does() {
 #[test]
 fn padding_changes_no_real_token() {
     let config = encoder(2, 32);
-    let network = Network::Encoder(config.clone());
+    let network = Network(config.clone());
     // Of one sequence the tokens lie in front, however far it is padded.
     let (output, weights, input) = forward(&network, &[5]);
     let real = 5 * 32;
     let alone = reference::forward(&shape(&config), &weights, &input[..real], &[5], 5);
     assert!(worst(&output[..real], &alone) < 1e-4);
-}
-
-#[test]
-fn the_cnn_computes_what_the_reference_does() {
-    let config = cnn();
-    let network = Network::Cnn(config.clone());
-    let (weights, input) = (network.weights(3), network.input(3));
-    let mut work = network.work();
-    for items in [3, 1] {
-        assert!(network.take(&mut work, &input, items, Span::ZERO, 0));
-        (0..work.layers()).for_each(|layer| work.run(layer, &weights));
-        let images = &input[..items as usize * config.image()];
-        let wanted = cnn_reference(&config, &weights, images);
-        let output = work.output(&network);
-        assert!(worst(output, &wanted) < 1e-4, "{items} items");
-        assert!(output.iter().any(|v| *v > 1e-2), "not all is cut off");
-    }
-    assert!(!network.take(&mut work, &input, 4, Span::ZERO, 0), "more than the largest batch");
 }
 
 fn config(preempt: Preempt) -> CpuConfig {
@@ -94,7 +69,7 @@ fn config(preempt: Preempt) -> CpuConfig {
     CpuConfig {
         seed: 1,
         preempt,
-        models: vec![model(Workload::Encoder(large)), model(Workload::Cnn(cnn()))],
+        models: vec![model(Workload::Encoder(large)), model(Workload::Encoder(encoder(1, 32)))],
     }
 }
 
@@ -165,12 +140,10 @@ fn a_load_writes_what_layers_read() {
 #[test]
 fn steps_are_the_padded_lengths() {
     let us = |n| Span::from_us(n);
-    let network = Network::Encoder(encoder(1, 32));
+    let network = Network(encoder(1, 32));
     assert_eq!(network.steps(), [16, 32, 48, 64].map(us));
-    let Buffers::Encoder { .. } = network.work() else { panic!("an encoder's") };
-    assert_eq!(Network::Cnn(cnn()).steps(), []);
     // What lies between two steps is computed as the longer one.
-    let Network::Encoder(e) = &network else { return };
+    let Network(e) = &network;
     assert_eq!([16, 17, 32].map(|l| e.padded(e.length(us(l)))), [16, 32, 32]);
 }
 
@@ -198,54 +171,7 @@ fn what_is_wrong_is_said() {
     );
     assert!(bad(EncoderConfig { heads: 5, ..encoder(1, 32) }).contains("heads"));
     assert!(bad(EncoderConfig { max_len: 32, ..encoder(1, 32) }).contains("max_len"));
-    let cnn = CnnConfig { side: 2, ..cnn() };
-    assert!(changed(&|c| c.models[0].workload = Workload::Cnn(cnn.clone())).contains("side"));
     let mut device = open(1, &fine).unwrap();
     let lanes = device.workers(200).err().unwrap().to_string();
     assert!(lanes.contains("lanes need cores"), "{lanes}");
-}
-
-/// The output for a batch, in plain loops and doubles. Shares the layout of the weights with the
-/// network above, and nothing else. Slow.
-fn cnn_reference(config: &CnnConfig, weights: &[f32], images: &[f32]) -> Vec<f64> {
-    let mut all = Vec::new();
-    for image in images.chunks_exact(config.image()) {
-        let mut x: Vec<f64> = image.iter().map(|v| f64::from(*v)).collect();
-        let (mut side, mut from, mut at) = (config.side as usize, COLOURS, 0);
-        for (stage, channels) in config.stages.iter().enumerate() {
-            let (to, stride) = (*channels as usize, if stage == 0 { 1 } else { 2 });
-            let mut conv = |x: &[f64], side: usize, from: usize, kernel: usize, stride: usize| {
-                let half = side.div_ceil(stride);
-                let reach = kernel / 2;
-                let mut out = vec![0.0; half * half * to];
-                for (i, out) in out.iter_mut().enumerate() {
-                    let (pixel, channel) = (i / to, i % to);
-                    for k in 0..kernel * kernel {
-                        let y = (pixel / half * stride + k / kernel).checked_sub(reach);
-                        let z = (pixel % half * stride + k % kernel).checked_sub(reach);
-                        let (Some(y), Some(z)) = (y, z) else { continue };
-                        if y >= side || z >= side {
-                            continue;
-                        }
-                        for c in 0..from {
-                            let weight = weights[at + (k * from + c) * to + channel];
-                            *out += x[(y * side + z) * from + c] * f64::from(weight);
-                        }
-                    }
-                }
-                at += kernel * kernel * from * to;
-                (out, half)
-            };
-            let (mut middle, half) = conv(&x, side, from, 3, stride);
-            middle.iter_mut().for_each(|v| *v = v.max(0.0));
-            let (second, _) = conv(&middle, half, to, 3, 1);
-            let (around, _) = conv(&x, side, from, 1, stride);
-            x = second.iter().zip(&around).map(|(a, b)| (a + b).max(0.0)).collect();
-            (side, from) = (half, to);
-        }
-        let pixels = side * side;
-        let mean = |c: usize| (0..pixels).map(|p| x[p * from + c]).sum::<f64>() / pixels as f64;
-        all.extend((0..from).map(mean));
-    }
-    all
 }

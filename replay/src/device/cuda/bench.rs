@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use super::driver::Gpu;
-use super::error::own_error;
 use super::wait::wait;
 use crate::device::DeviceError;
 use crate::device::encoder::plan::{Arg, Kernel, Launch};
@@ -151,7 +150,7 @@ impl<'a> Bench<'a> {
             return Ok(rate);
         }
         let said = format!("the device's clocks gave a rate of {rate} per microsecond");
-        Err(own_error(
+        Err(DeviceError::new(
             self.gpu.device(),
             doing,
             said,

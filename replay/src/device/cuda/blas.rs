@@ -1,27 +1,18 @@
 //! cuBLAS's matrix product, when the library is there.
 #![allow(unsafe_code)]
 
+use super::cublas::{Functions, Handle, ended, functions};
 use super::driver::{Context, Gpu, Memory};
 use crate::device::encoder::plan::{Gemm, Spot};
-use cudarc::cublas::{result, sys};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-const FUNCTIONS: [&str; 6] = [
-    "cublasCreate_v2",
-    "cublasDestroy_v2",
-    "cublasGetVersion_v2",
-    "cublasSetStream_v2",
-    "cublasSetWorkspace_v2",
-    "cublasSgemmStridedBatched",
-];
-
 /// A handle of cuBLAS, for one stream.
-#[derive(Debug)]
 pub struct Blas {
-    handle: sys::cublasHandle_t,
+    functions: &'static Functions,
+    handle: Handle,
     context: Arc<Context>,
     /// Behind the handle: where it works, so that each graph does not get a place of its own.
     workspace: Memory,
@@ -36,44 +27,19 @@ unsafe impl Send for Blas {}
 impl Blas {
     /// cuBLAS on this stream, or why not. The stream's context must be the thread's.
     pub fn new(gpu: &Gpu, stream: &CudaStream) -> Result<Blas, String> {
-        catch_unwind(AssertUnwindSafe(|| Blas::open(gpu, stream)))
-            .unwrap_or_else(|_| Err("its library could not be used".to_string()))
-    }
-
-    fn open(gpu: &Gpu, stream: &CudaStream) -> Result<Blas, String> {
-        // SAFETY: loading a library runs its initialisers; this is NVIDIA's.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(format!(
-                "not found; looked for {}",
-                super::probe::names("cublas").join(", ")
-            ));
-        }
-        // SAFETY: as above; it was found, so this does not panic.
-        let library = unsafe { sys::culib() };
-        for name in FUNCTIONS {
-            // SAFETY: the symbol's address is not used, whatever it is.
-            if unsafe { library.get::<*const ()>(name.as_bytes()) }.is_err() {
-                return Err(format!("the library has no {name}"));
-            }
-        }
-        let handle = result::create_handle().map_err(|e| format!("cublasCreate said {:?}", e.0))?;
-        let memory = gpu.memory("cuBLAS", WORKSPACE_BYTES).map_err(|e| e.to_string());
-        let blas = match memory {
-            Ok(workspace) => Blas { handle, context: gpu.context(), workspace },
-            Err(why) => {
-                // SAFETY: it was just made, and nothing uses it.
-                let _ = unsafe { result::destroy_handle(handle) };
-                return Err(why);
-            }
-        };
+        let functions = functions()?;
+        let workspace = gpu.memory("cuBLAS", WORKSPACE_BYTES).map_err(|e| e.to_string())?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the place for a handle is one.
+        ended("cublasCreate", unsafe { (functions.create)(&mut handle) })?;
+        let blas = Blas { functions, handle, context: gpu.context(), workspace };
         // SAFETY: both are alive; the stream outlives the handle, which its lane drops first.
-        unsafe { result::set_stream(handle, stream.cu_stream().cast()) }
-            .map_err(|e| format!("cublasSetStream said {:?}", e.0))?;
+        let status = unsafe { (functions.set_stream)(handle, stream.cu_stream()) };
+        ended("cublasSetStream", status)?;
+        let place = blas.workspace.pointer() as *mut c_void;
         // SAFETY: the memory lives as long as the handle. Setting the stream would take it away again.
-        let place = blas.workspace.pointer() as *mut std::ffi::c_void;
-        unsafe { sys::cublasSetWorkspace_v2(handle, place, WORKSPACE_BYTES as usize) }
-            .result()
-            .map_err(|e| format!("cublasSetWorkspace said {:?}", e.0))?;
+        let status = unsafe { (functions.set_workspace)(handle, place, WORKSPACE_BYTES as usize) };
+        ended("cublasSetWorkspace", status)?;
         Ok(blas)
     }
 
@@ -81,10 +47,10 @@ impl Blas {
     pub fn version(&self) -> String {
         let mut version = 0;
         // SAFETY: the handle is alive, and `version` is a place for one number.
-        match unsafe { sys::cublasGetVersion_v2(self.handle, &mut version) }.result() {
-            // 11.x and 12.x: major * 10000 + minor * 100 + patch.
-            Ok(()) => format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100),
-            Err(_) => "of unknown version".to_string(),
+        match unsafe { (self.functions.version)(self.handle, &mut version) } {
+            // From 11 on: major * 10000 + minor * 100 + patch.
+            0 => format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100),
+            _ => "of unknown version".to_string(),
         }
     }
 
@@ -100,14 +66,12 @@ impl Blas {
     ) -> Result<(), String> {
         let [m, n, k, batch] = [gemm.m, gemm.n, gemm.k, gemm.batch].map(|x| x as i32);
         let [first, second, out] = by_columns(gemm);
-        let op = |operand: &Operand| match operand.transposed {
-            false => sys::cublasOperation_t::CUBLAS_OP_N,
-            true => sys::cublasOperation_t::CUBLAS_OP_T,
-        };
+        // CUBLAS_OP_N and CUBLAS_OP_T.
+        let op = |operand: &Operand| c_int::from(operand.transposed);
         // SAFETY: the caller's promise; alpha and beta are read before the call returns, as the
         // handle's pointer mode is the host's.
         let started = unsafe {
-            result::sgemm_strided_batched(
+            (self.functions.sgemm)(
                 self.handle,
                 op(&first),
                 op(&second),
@@ -128,7 +92,7 @@ impl Blas {
                 batch,
             )
         };
-        started.map_err(|error| format!("cuBLAS said {:?}", error.0))
+        ended("cublasSgemmStridedBatched", started)
     }
 }
 
@@ -136,7 +100,7 @@ impl Drop for Blas {
     fn drop(&mut self) {
         if self.context.takes_back() {
             // SAFETY: the handle is alive until here.
-            let _ = unsafe { result::destroy_handle(self.handle) };
+            let _ = unsafe { (self.functions.destroy)(self.handle) };
         }
     }
 }

@@ -158,12 +158,8 @@ impl CudaConfig {
     /// # Errors
     /// Names the key, what was found and what is allowed.
     pub fn check(&self, device: &str) -> Result<(), DeviceError> {
-        self.faults().map_err(|said| DeviceError {
-            device: device.to_string(),
-            doing: "reading the device's configuration".to_string(),
-            said,
-            remedy: "correct the key".to_string(),
-        })
+        let doing = "reading the device's configuration";
+        self.faults().map_err(|said| DeviceError::new(device, doing, said, "correct the key"))
     }
 
     fn faults(&self) -> Result<(), String> {

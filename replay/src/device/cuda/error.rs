@@ -11,22 +11,8 @@ pub fn device_error(device: &str, doing: &str, error: DriverError) -> DeviceErro
     };
     let name = text(error.error_name()).unwrap_or_else(|| "an unknown error".to_string());
     let long = text(error.error_string()).unwrap_or_else(|| "no description".to_string());
-    DeviceError {
-        device: device.to_string(),
-        doing: doing.to_string(),
-        said: format!("{name} ({}): {long}", error.0 as u32),
-        remedy: remedy(error.0).to_string(),
-    }
-}
-
-/// An error that the driver did not report.
-pub fn own_error(device: &str, doing: &str, said: impl Into<String>, remedy: &str) -> DeviceError {
-    DeviceError {
-        device: device.to_string(),
-        doing: doing.to_string(),
-        said: said.into(),
-        remedy: remedy.to_string(),
-    }
+    let said = format!("{name} ({}): {long}", error.0 as u32);
+    DeviceError::new(device, doing, said, remedy(error.0))
 }
 
 fn remedy(code: CUresult) -> &'static str {

@@ -4,7 +4,6 @@
 use super::blas::Blas;
 use super::config::{Graphs, Workload};
 use super::driver::{Gpu, Graph, Memory, Pinned};
-use super::error::own_error;
 use super::resident::Resident;
 use super::shared::Shared;
 use crate::device::DeviceError;
@@ -151,7 +150,7 @@ impl Forward {
             }
             (Err(why), _) if shared.graphs == Graphs::Required => {
                 let remedy = "write `graphs = \"auto\"`, or `\"off\"`, in `[cuda]`";
-                Err(own_error(gpu.device(), "capturing a batch", why, remedy))
+                Err(DeviceError::new(gpu.device(), "capturing a batch", why, remedy))
             }
             (Err(why), _) => {
                 self.not_captured = Some(why);
@@ -199,12 +198,17 @@ impl Forward {
         let units = lengths.len() as u32;
         let doing = format!("preparing a batch of {units} sequences");
         let Some(resident) = shared.encoders.get(&model) else {
-            return Err(own_error(gpu.device(), &doing, "the model is no encoder", "report a bug"));
+            return Err(DeviceError::new(
+                gpu.device(),
+                &doing,
+                "the model is no encoder",
+                "report a bug",
+            ));
         };
         if units == 0 || units > resident.max_batch {
             let said = format!("the configuration's `max_batch` is {}", resident.max_batch);
             let remedy = "raise `max_batch` of the encoder, or lower the scenario's largest batch";
-            return Err(own_error(gpu.device(), &doing, said, remedy));
+            return Err(DeviceError::new(gpu.device(), &doing, said, remedy));
         }
         self.lengths_host.write(lengths);
         let key = (model, units, length);
@@ -285,7 +289,7 @@ impl Forward {
             .current
             .and_then(|key| Some((self.plans.get(&key)?, shared.encoders.get(&key.0)?)));
         let Some((plan, resident)) = found else {
-            return Err(own_error(
+            return Err(DeviceError::new(
                 gpu.device(),
                 "launching",
                 "nothing was prepared",
@@ -309,7 +313,7 @@ impl Forward {
                     unsafe { blas.gemm(gemm, |place| self.at(resident, place)) }.map_err(|said| {
                         let remedy =
                             "set `without_cublas = true`, or end other programs on the device";
-                        own_error(gpu.device(), "multiplying matrices", said, remedy)
+                        DeviceError::new(gpu.device(), "multiplying matrices", said, remedy)
                     })
                 }
                 (Ready::Gemm(_), None) => Ok(()),

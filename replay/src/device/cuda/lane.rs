@@ -7,7 +7,6 @@
 use super::bench::{arithmetic, one_thread};
 use super::config::Workload;
 use super::driver::Memory;
-use super::error::own_error;
 use super::forward::Forward;
 use super::shared::Shared;
 use super::wait::wait;
@@ -91,7 +90,7 @@ impl Lane {
     ) -> Result<Batch, DeviceError> {
         let shared = Arc::clone(&self.shared);
         let Some(config) = shared.models.get(model.0 as usize) else {
-            return Err(own_error(
+            return Err(DeviceError::new(
                 shared.gpu.device(),
                 &format!("preparing a batch of model {}", model.0),
                 format!("the device's configuration has {} models", shared.models.len()),
@@ -147,7 +146,7 @@ impl Lane {
         first: RequestId,
     ) -> Result<Batch, DeviceError> {
         let Some(forward) = &mut self.forward else {
-            return Err(own_error(
+            return Err(DeviceError::new(
                 self.shared.gpu.device(),
                 "preparing a batch",
                 "no encoder",
@@ -285,7 +284,7 @@ impl Worker for Lane {
         let start = place.clock.now();
         let Work::Batch { model, units, longest, first, .. } = job.work else {
             let doing = "running a load on a lane";
-            return Err(own_error(
+            return Err(DeviceError::new(
                 self.shared.gpu.device(),
                 doing,
                 "it is no batch",

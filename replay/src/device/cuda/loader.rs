@@ -7,7 +7,6 @@
 #![allow(unsafe_code)]
 
 use super::driver::{Memory, Pinned};
-use super::error::own_error;
 use super::pages::{PAGE_BYTES, PageCache};
 use super::shared::Shared;
 use super::wait::wait;
@@ -63,7 +62,8 @@ impl Worker for Loader {
         let start = place.clock.now();
         let gpu = &self.shared.gpu;
         let doing = format!("loading a model (action {})", job.action.0);
-        let fault = |said: String, remedy| Err(own_error(gpu.device(), &doing, said, remedy));
+        let fault =
+            |said: String, remedy| Err(DeviceError::new(gpu.device(), &doing, said, remedy));
         let Work::Load { model, .. } = job.work else {
             return fault("it is no load".to_string(), "report a bug");
         };

@@ -1,7 +1,8 @@
 //! Looks for a CUDA driver and its devices, without ever failing where there are none.
 #![allow(unsafe_code)]
 
-use super::error::{device_error, own_error};
+use super::cublas;
+use super::error::device_error;
 use crate::device::DeviceError;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{DriverError, result, sys};
@@ -122,9 +123,7 @@ pub fn look() -> Report {
     report.problem = found.err().map(|error| error.to_string());
     report.libraries.extend(loaded("libcuda.").map(|at| ("CUDA driver".to_string(), at)));
     // SAFETY: loading a library runs its initialisers; these are NVIDIA's.
-    let (blas, nvrtc) = unsafe {
-        (cudarc::cublas::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present())
-    };
+    let (blas, nvrtc) = (cublas::is_present(), unsafe { cudarc::nvrtc::sys::is_culib_present() });
     for (present, what, name) in [(blas, "cuBLAS", "cublas"), (nvrtc, "NVRTC", "nvrtc")] {
         let at = if present { "found" } else { "not found (needed by nothing but speed)" };
         let at = if name == "nvrtc" && !present {
@@ -146,7 +145,12 @@ pub fn guarded<T>(
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let said = text.unwrap_or("no reason was given").to_string();
-        Err(own_error(device, "calling the CUDA driver", said, "reinstall the NVIDIA driver"))
+        Err(DeviceError::new(
+            device,
+            "calling the CUDA driver",
+            said,
+            "reinstall the NVIDIA driver",
+        ))
     })
 }
 
@@ -157,7 +161,7 @@ pub fn guarded<T>(
 pub fn ready(device: &str) -> Result<String, DeviceError> {
     // SAFETY: loading a library runs its initialisers; this is NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
-        return Err(own_error(
+        return Err(DeviceError::new(
             device,
             "looking for the CUDA driver",
             format!("no library was found; looked for {}", names("cuda").join(", ")),
@@ -168,7 +172,7 @@ pub fn ready(device: &str) -> Result<String, DeviceError> {
     let missing: Vec<&str> = FUNCTIONS.into_iter().filter(|name| !has(name)).collect();
     if !missing.is_empty() {
         let at = loaded("libcuda.").unwrap_or_else(|| "the library".to_string());
-        return Err(own_error(
+        return Err(DeviceError::new(
             device,
             "looking into the CUDA driver",
             format!("{at} has no {}", missing.join(", ")),
@@ -188,7 +192,7 @@ pub fn ready(device: &str) -> Result<String, DeviceError> {
         module.map(|v| format!(", driver {v}")).unwrap_or_default()
     );
     if version < MIN_INTERFACE {
-        return Err(own_error(
+        return Err(DeviceError::new(
             device,
             "asking for the driver's version",
             format!("it is {name}; 11.4 is the least"),

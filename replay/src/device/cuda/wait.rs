@@ -4,7 +4,6 @@
 //! woken by an interrupt, tens of microseconds later.
 
 use super::driver::Gpu;
-use super::error::own_error;
 use crate::device::{DeviceError, Place};
 use cudarc::driver::CudaEvent;
 use orrery_sim::time::Span;
@@ -38,7 +37,7 @@ pub fn wait(
             gpu.give_up();
             let said = format!("no end after {:.1} s", limit.as_secs_f64());
             let remedy = "the device hangs: look for Xid lines in `dmesg`; raise `patience_s` if it does not";
-            return Err(own_error(gpu.device(), doing, said, remedy));
+            return Err(DeviceError::new(gpu.device(), doing, said, remedy));
         }
         std::hint::spin_loop();
     }

@@ -299,6 +299,58 @@ fn a_kernel_that_hangs_ends_the_run_and_what_was_measured_is_kept() {
     contains(&String::from_utf8_lossy(&compare.stdout), &["INVALID: the run was cut off: cuda:0"]);
 }
 
+/// The script of a GPU's minutes on the stand-in: it measures and packs; what comes home is predicted where no GPU is.
+#[test]
+fn the_minutes_of_a_gpu_come_home_in_one_archive() {
+    let home = one_model(TIMED);
+    let at = |name: &str| home.path().join(name);
+    let campaign = "name = \"small\"\nscenario = \"s.toml\"\ndevice = \"cuda:0\"\nseconds = 1.0\nrepetitions = 1\n\
+                    draws = 3\n[profiling]\nsizes = [1, 2]\nrounds = 3\nmax_s = 1.0\nnoise_batches = 0\nstall_s = 0.0\n\
+                    [[grid]]\npolicies = [\"fifo\"]\nloads = [0.5]\n[cuda]\n[[cuda.models]]\nworkload = ";
+    std::fs::write(at("small.toml"), format!("{campaign}{TIMED}\n")).unwrap();
+    let scenario = std::fs::read_to_string(at("s.toml")).unwrap();
+    let open = scenario.replace("requests = 100", "duration_s = 1.0");
+    std::fs::write(at("s.toml"), open).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/gpu-validate");
+    let mut there = Command::new("bash");
+    there.arg(script).args(["1".as_ref(), at("there").as_os_str(), at("packed").as_os_str()]);
+    there.env("ORRERY_REPLAY", env!("CARGO_BIN_EXE_orrery-replay")).env("GPU_TESTS", "/bin/true");
+    there.env("CAMPAIGNS", at("small.toml")).env("LD_LIBRARY_PATH", home.path());
+    let done = output(&mut there);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    contains(
+        &String::from_utf8_lossy(&done.stdout),
+        &["1 of 1 points are measured", "not predicted"],
+    );
+    let unpack = "mkdir home && cat packed.* | tar -xz -C home";
+    assert!(
+        Command::new("sh")
+            .args(["-c", unpack])
+            .current_dir(home.path())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut again = Command::new(env!("CARGO_BIN_EXE_orrery-replay"));
+    again.args([
+        "validate",
+        "small.toml",
+        "--any-profile",
+        "--max-minutes",
+        "0",
+        "--out",
+        "home/small",
+    ]);
+    let done = output(again.current_dir(home.path()).env_remove("LD_LIBRARY_PATH"));
+    let report = String::from_utf8_lossy(&done.stdout).into_owned();
+    contains(
+        &report,
+        &["# Validation: small", "1 of 1 points are finished", "the same decisions in 1 of 1"],
+    );
+    contains(&String::from_utf8_lossy(&done.stderr), &["predicted", "measured"]);
+}
+
 #[test]
 fn requests_that_are_longer_than_the_encoder_are_refused() {
     let (home, done) = replayed(ENCODER, &[], &["--policy", "fifo"]);
@@ -323,6 +375,19 @@ fn the_record_says_what_multiplied_the_matrices() {
     assert!(home.path().join("out").is_dir(), "{}", String::from_utf8_lossy(&done.stderr));
     let record = std::fs::read_to_string(home.path().join("out/run.json")).unwrap();
     contains(&record, &["\"matrix product\"", "orrery's own kernel; cuBLAS: "]);
+}
+
+/// GPU machines with CUDA 13 have the library under this name alone.
+#[test]
+fn cublas_is_looked_for_under_the_name_of_cuda_13() {
+    let home = one_model(&ENCODER.replace("100.0", "200.0"));
+    std::fs::copy(stand_in(), home.path().join("libcublas.so.13")).unwrap();
+    let args = ["run", "s.toml", "--out", "out", "--policy", "fifo[max_batch=4]"];
+    let done = run_in(&home, &[], &args);
+    assert!(home.path().join("out").is_dir(), "{}", String::from_utf8_lossy(&done.stderr));
+    let record = std::fs::read_to_string(home.path().join("out/run.json")).unwrap();
+    // It was found, and is none.
+    contains(&record, &["cuBLAS: the library has no cublasCreate_v2"]);
 }
 
 #[test]

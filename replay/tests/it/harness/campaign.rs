@@ -4,7 +4,7 @@
 use orrery_replay::Error;
 use orrery_replay::compare::read_log_file;
 use orrery_replay::validate::{
-    Campaign, Effort, Standing, Store, has_gpu_run, run, to_csv, verdict,
+    Campaign, Effort, PointResult, Standing, Store, has_gpu_run, run, to_csv, verdict,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +20,7 @@ struct Ran {
 }
 
 fn go(file: &Path, out: &Path, part: (usize, usize), limit: Option<Duration>) -> Ran {
-    go_on(file, out, part, limit, false).expect("a campaign that runs")
+    go_on(file, out, part, limit, |_| ()).expect("a campaign that runs")
 }
 
 fn go_on(
@@ -28,7 +28,7 @@ fn go_on(
     out: &Path,
     part: (usize, usize),
     limit: Option<Duration>,
-    predict_again: bool,
+    change: impl FnOnce(&mut Effort<'_>),
 ) -> Result<Ran, Error> {
     let campaign = Campaign::load(file, None, false).expect("a campaign");
     let mut said = Vec::new();
@@ -38,7 +38,8 @@ fn go_on(
         part,
         limit,
         keep_logs: true,
-        predict_again,
+        predict_again: false,
+        measure_only: false,
         any_profile: false,
         when_quiet: false,
         limits: Vec::new(),
@@ -47,6 +48,7 @@ fn go_on(
         command,
         say: &mut say,
     };
+    change(&mut effort);
     let standing = run(&campaign, &Store::new(out), &mut effort)?;
     Ok(Ran { standing, campaign, said })
 }
@@ -218,12 +220,47 @@ fn runs_that_were_kept_are_predicted_again() {
         spoilt,
         "not unless it is asked for"
     );
-    let again = go_on(&file, out, (1, 1), None, true).unwrap();
+    let again = go_on(&file, out, (1, 1), None, |e| e.predict_again = true).unwrap();
     assert_eq!(result(&again.standing), first);
     assert_eq!(Store::new(out).read(point).unwrap(), Some(first));
     std::fs::remove_dir_all(out.join("points").join(&point.name).join("run-2")).unwrap();
-    let error = go_on(&file, out, (1, 1), None, true).err().unwrap().to_string();
+    let error =
+        go_on(&file, out, (1, 1), None, |e| e.predict_again = true).err().unwrap().to_string();
     assert!(error.contains("run-2") && error.contains("--keep-logs"), "{error}");
+}
+
+/// The minutes of a GPU are for measuring: what is kept is predicted at home, without the device, to the same results.
+#[test]
+fn what_was_only_measured_is_predicted_later() {
+    let home = tempfile::tempdir().unwrap();
+    let (file, out) = (campaigns().join("smoke.toml"), home.path());
+    let whole = go(&file, &out.join("whole"), (1, 1), None);
+    let there = out.join("there");
+    let measured = go_on(&file, &there, (1, 1), None, |e| {
+        (e.measure_only, e.keep_logs) = (true, false);
+    });
+    let measured = measured.unwrap();
+    let results = |ran: &Ran| -> Vec<_> {
+        ran.standing.points.iter().map(|p| p.1.clone().unwrap()).collect()
+    };
+    for result in results(&measured) {
+        assert!(result.draws.is_empty() && result.drift_percent.is_some());
+        assert!(result.runs.iter().all(|r| r.twin.is_none()));
+    }
+    let is_predicted = |line: &String| line.starts_with('[') && line.contains("predicted");
+    assert!(!measured.said.iter().any(is_predicted), "{:?}", measured.said);
+    let later = go(&file, &there, (1, 1), Some(Duration::ZERO));
+    assert_eq!(later.said.iter().filter(|line| is_predicted(line)).count(), 12);
+    // The machine's load average is in a run, and by its profile in a point's hash.
+    let comparable = |mut result: PointResult| {
+        result.hash.clear();
+        result.runs.iter_mut().for_each(|r| r.load_average.clear());
+        result
+    };
+    for (later, whole) in results(&later).into_iter().zip(results(&whole)) {
+        assert_eq!(comparable(later), comparable(whole));
+    }
+    assert_eq!(go(&file, &there, (1, 1), Some(Duration::ZERO)).said, Vec::<String>::new());
 }
 
 #[test]
@@ -234,6 +271,8 @@ fn only_a_run_on_a_gpu_that_counts_is_one() {
     assert!(!has_gpu_run(&row("the host could not keep up", "cuda:0", "NVIDIA A100")));
     assert!(!has_gpu_run(&row("", "cuda:0", "orrery stand-in (no GPU)")));
     assert!(!has_gpu_run(&row("", "emulated", "waits")));
+    assert!(has_gpu_run(&row("", "worker:0", "\"PyTorch 2.11.0, GPU NVIDIA A100\"")));
+    assert!(!has_gpu_run(&row("", "worker:0", "ONNX Runtime 1.30")));
     assert!(!has_gpu_run(""));
 }
 
