@@ -1,5 +1,6 @@
 //! The source itself: what the compiler does not hold.
 
+mod architecture;
 mod arrows;
 mod dependencies;
 mod filters;
