@@ -176,7 +176,7 @@ pub fn one_of<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Stri
     let mut names: Vec<&str> = names.into_iter().collect();
     let more = names.len().saturating_sub(LISTED);
     if more > 0 {
-        names.sort_by_key(|name| strsim::levenshtein(typed, name));
+        names.sort_by_key(|name| (!name.contains(typed), strsim::levenshtein(typed, name)));
         names.truncate(LISTED);
     }
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

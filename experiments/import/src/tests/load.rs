@@ -332,7 +332,7 @@ fn r55_a_profile_is_of_batches_of_one_request() {
         "model,batch,latency_ms\nmodel,1,4.719\nmodel,2,6.519\nmodel,4,9.119\n"
     );
     let error = perf("Concurrency", "1,64,160,0,4719,6000\n").unwrap_err();
-    assert!(error.contains("64 clients") && error.contains("several requests"), "{error}");
+    assert!(error.contains("64 clients") && error.contains("one client"), "{error}");
     assert!(perf("Request Rate", "1,20,20,0,4719,6000\n").is_ok());
     assert!(perf("Request Rate", "1,400,400,0,4719,6000\n").is_err());
     let analyzer = |rows: &str| {

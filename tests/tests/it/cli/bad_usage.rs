@@ -11,12 +11,14 @@ fn an_id_that_is_unknown_is_told_the_nearest_one() {
         "did you mean `orloj-table-3`?",
         "orrery list",
     ]);
-    run(&["reproduce", "nothing-like-it"]).refused(&["nothing-like-it", "orloj-table-2", "list"]);
+    run(&["reproduce", "nothing-like-it"]).refused(&["nothing-like-it", " more", "list"]);
+    // A beginning finds what goes on with it, and no list is longer than ten.
+    run(&["reproduce", "kairos-fig-1x"]).refused(&["one of kairos-fig-1", " more"]);
 }
 
 #[test]
 fn a_base_that_is_no_table_is_no_id() {
-    run(&["reproduce", "orloj"]).refused(&["found `orloj`;", "orloj-table-3", "orrery list"]);
+    run(&["reproduce", "orloj"]).refused(&["found `orloj`;", "orloj-", "orrery list"]);
 }
 
 #[test]
