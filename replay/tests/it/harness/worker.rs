@@ -314,6 +314,20 @@ fn a_signal_ends_a_worker_with_its_run_and_with_its_profile() {
     }
 }
 
+/// A worker that takes a part of what it is given would be measured as if it had taken all.
+#[test]
+fn a_batch_larger_than_the_model_takes_is_never_asked_for() {
+    let home = home("well", "");
+    let config = std::fs::read_to_string(home.path().join("w.toml")).unwrap();
+    let smaller = config.replace("max_batch = 64", "max_batch = 3");
+    std::fs::write(home.path().join("w.toml"), smaller).unwrap();
+    let output = run(home.path(), &["profile", "s.toml", "--out", "p.toml", "--sizes", "4"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("running a batch") && said.contains("a batch of 4; `max_batch` is 3"));
+    nobody_is_left(home.path(), "well", 1);
+}
+
 #[test]
 fn models_are_loaded_by_a_process_that_says_that_it_can() {
     let loads = |scene: &str| {
