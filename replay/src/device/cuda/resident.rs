@@ -4,6 +4,8 @@ use super::driver::{Gpu, Memory};
 use crate::device::DeviceError;
 use crate::device::encoder::plan::Shape;
 use crate::device::encoder::reference;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An encoder's weights, and an input of its largest batch.
 #[derive(Debug)]
@@ -35,8 +37,20 @@ impl Resident {
             max_batch,
             shape,
         };
-        gpu.write(&resident.weights, &reference::weights(&shape, seed))?;
+        gpu.write(&resident.weights, &weights(shape, seed))?;
         gpu.write(&resident.input, &input)?;
         Ok(resident)
     }
+}
+
+/// By shape and seed.
+type Drawn = BTreeMap<(Shape, u64), Arc<Vec<f32>>>;
+
+/// An encoder's weights, drawn once: every run of a campaign opens the device anew, while a GPU waits.
+fn weights(shape: Shape, seed: u64) -> Arc<Vec<f32>> {
+    static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::new());
+    let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let of =
+        drawn.entry((shape, seed)).or_insert_with(|| Arc::new(reference::weights(&shape, seed)));
+    Arc::clone(of)
 }

@@ -45,21 +45,30 @@ impl Worker for Lane {
     }
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {
-        let (doing, question) = match job.work {
-            Work::Batch { model, units, longest, .. } => {
-                let length = self.config.models.get(model.index()).and_then(|m| m.length(longest));
-                let question =
-                    json!({ "do": "run", "model": model.0, "size": units, "length": length });
-                (format!("running a batch (action {})", job.action.0), question)
-            }
-            Work::Load { model, .. } => {
-                let doing = format!("loading a model (action {})", job.action.0);
-                (doing, json!({ "do": "load", "model": model.0 }))
-            }
+        let doing = match job.work {
+            Work::Batch { .. } => format!("running a batch (action {})", job.action.0),
+            Work::Load { .. } => format!("loading a model (action {})", job.action.0),
+        };
+        let refused = |said: &str, remedy: &str| {
+            Err(DeviceError::new(&job.device.to_string(), &doing, said, remedy))
         };
         let Some(seat) = &mut self.seat else {
             let said = "a load, and no model of the scenario has `load_ms`";
-            return Err(DeviceError::new(&job.device.to_string(), &doing, said, "report a bug"));
+            return refused(said, "report a bug");
+        };
+        let question = match job.work {
+            Work::Batch { model, units, longest, .. } => {
+                let Some(of) = self.config.models.get(model.index()) else {
+                    return refused("its model has no entry in `[worker]`", "report a bug");
+                };
+                if units > of.max_batch {
+                    let said = format!("a batch of {units}; `max_batch` is {}", of.max_batch);
+                    return refused(&said, "raise it, or make smaller batches");
+                }
+                let length = of.length(longest);
+                json!({ "do": "run", "model": model.0, "size": units, "length": length })
+            }
+            Work::Load { model, .. } => json!({ "do": "load", "model": model.0 }),
         };
         let until = place.clock.now() + job.fetch;
         while job.fetch > Span::ZERO && place.clock.now() < until && !stop.is_set() {

@@ -248,7 +248,7 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
         ("dies", &["it ended with code 7; its last words: terminate called | what():  CUDA error"]),
         ("aborts", &["it was killed by SIGABRT"]),
         ("closes", &["it closed its stdin or stdout"]),
-        ("hangs", &["no answer after 0.4 s (`patience_s`)", "it was killed"]),
+        ("hangs", &["no answer after 1.5 s (`patience_s`)", "it was killed"]),
         ("other", &["it answered question", "was asked; answer each question once, in order"]),
         ("twice", &["it answered question", "again;"]),
         ("nameless", &["has no `id`"]),
@@ -266,7 +266,7 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
     std::thread::scope(|threads| {
         for (scene, words) in scenes {
             threads.spawn(move || {
-                let home = home(scene, "patience_s = 0.4");
+                let home = home(scene, "patience_s = 1.5");
                 let at = home.path();
                 let output = run(at, RUN);
                 let said = text(&output.stdout) + &text(&output.stderr);
@@ -312,6 +312,20 @@ fn a_signal_ends_a_worker_with_its_run_and_with_its_profile() {
         assert_eq!(at.join("r/run.json").is_file(), batches);
         nobody_is_left(at, "hangs", 2);
     }
+}
+
+/// A worker that takes a part of what it is given would be measured as if it had taken all.
+#[test]
+fn a_batch_larger_than_the_model_takes_is_never_asked_for() {
+    let home = home("well", "");
+    let config = std::fs::read_to_string(home.path().join("w.toml")).unwrap();
+    let smaller = config.replace("max_batch = 64", "max_batch = 3");
+    std::fs::write(home.path().join("w.toml"), smaller).unwrap();
+    let output = run(home.path(), &["profile", "s.toml", "--out", "p.toml", "--sizes", "4"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("running a batch") && said.contains("a batch of 4; `max_batch` is 3"));
+    nobody_is_left(home.path(), "well", 1);
 }
 
 #[test]
@@ -367,5 +381,6 @@ fn the_worker_of_the_page_is_profiled_and_run() {
         assert!(said.contains(words), "{said}");
     }
     let actions = std::fs::read_to_string(at.join("run/actions.csv")).unwrap();
-    assert!(actions.lines().count() > 20, "{actions}");
+    // A busy machine runs fewer.
+    assert!(actions.lines().count() > 5, "{actions}");
 }

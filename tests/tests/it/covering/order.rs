@@ -23,7 +23,12 @@ const OF_ORDER: &[&str] = &[
     "Arrivals.workload",
     "RateBy.",
     "ReplayArrivals.",
-    "WorkloadArrivals.",
+    "WorkloadArrivals.file",
+    "WorkloadArrivals.from_row",
+    "WorkloadArrivals.from_s",
+    "WorkloadArrivals.scenario_slos",
+    "WorkloadArrivals.to_row",
+    "WorkloadArrivals.to_s",
 ];
 
 /// The numbers of a run, by scope and metric.
