@@ -5,7 +5,7 @@ use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
-use orrery_arena::{League, Suite, claims, document, rows, slow, stories};
+use orrery_arena::{League, Suite, claims, document, rows, stories};
 use orrery_cells::replication::Replication;
 use orrery_cells::seeds::Seeds;
 use orrery_scenario::{PolicySpec, policies};
@@ -96,7 +96,7 @@ pub fn arena(
             ran.push(own_runs(&suite, one, seeds, audit)?);
         }
         let asked = Asked::of(suite, published, seeds);
-        asked.policies.iter().filter_map(slow::why_slow).for_each(|why| orrery_output::say(&why));
+        asked.policies.iter().filter_map(PolicySpec::why_slow).for_each(|why| orrery_output::say(&why));
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
             crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;
