@@ -143,6 +143,9 @@ impl Configured for Factory {
     fn epoch(&self) -> Option<Span> {
         None
     }
+    fn why_slow(&self) -> Option<&'static str> {
+        None
+    }
     fn needs_profiler(&self) -> bool {
         false
     }
