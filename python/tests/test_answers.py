@@ -194,6 +194,10 @@ def test_a_calibration_is_the_command_line_s():
     asked = [str(ROOT / "scenarios" / "triton" / name) for name in ("server.toml", "perf_analyzer.csv")]
     found = orrery.calibrate(*asked, requests=1000, fit_rows=1)
     assert str(found) == cli("calibrate", *asked, "--requests", 1000, "--fit-rows", 1)
+    named = orrery.calibrate(*asked, requests=1000, fit_rows=1, time_is="start")
+    assert "`--time-is` changes nothing" in str(named).replace("\n    ", " ")
+    with pytest.raises(ValueError, match="time_unit"):
+        orrery.calibrate(*asked, time_unit="h")
     assert "reply_ms = 2.1" in found.scenario and len(found.results) > 0
     with pytest.raises(ValueError, match="1 to 3"):
         orrery.calibrate(*asked, fit_rows=4)

@@ -111,7 +111,7 @@ impl<S: Source> Part<S> {
         Ok(part)
     }
 
-    /// Takes the next arrival of the part; when the last that was read is.
+    /// Takes the next arrival of the part; the time of the last arrival that was read.
     fn fill(&mut self) -> Time {
         let mut last = Time::ZERO;
         self.next = None;

@@ -125,10 +125,10 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         ));
         return 2;
     }
-    // One that was asked has commands of its own for help.
     let args: Vec<OsString> = args.into_iter().collect();
     let is_of_all =
         args.get(1).is_none_or(|word| ["-h", "--help", "help"].iter().any(|h| word == h));
+    // One that was asked has commands of its own for help.
     let mut asked = program(commit);
     if is_of_all && args.len() < 3 {
         asked = grouped(asked);

@@ -109,7 +109,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
 }
 
 fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answer, SpecError> {
-    let file = if args.set.set.is_empty() { file } else { file.changed(&args.set.set)? };
+    let file = if args.set.is_empty() { file } else { file.changed(args.set.changes()?)? };
     let file = match args.rate {
         Some(rate) => file.with_rate(rate)?,
         None => file,

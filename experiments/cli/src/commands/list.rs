@@ -46,7 +46,7 @@ const POLICIES: &str =
 /// Lists all, or describes one.
 ///
 /// # Errors
-/// When there is no such name, with the hint of all; or a shipped file is damaged.
+/// When there is no such name, with the nearest of all; or a shipped file is damaged.
 pub fn command(args: &List) -> Result<Answer, SpecError> {
     if args.bibtex {
         return citations(args.name.as_deref()).map(|text| Answer::text(&text));

@@ -37,7 +37,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     if kind::is_of(kind::TOKENS, &args.scenario) {
         return own::command::<TokensFile>(args);
     }
-    let scenario = Scenario::load(&args.scenario)?.with(&args.set.set)?;
+    let scenario = Scenario::load(&args.scenario)?.with(args.set.changes()?)?;
     args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
     let policies = if args.policies.is_empty() {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use orrery_results::Row;
+use orrery_scenario::SpecError;
 use toml::Value;
 
 /// Keys that are set.
@@ -10,7 +11,7 @@ pub struct Set {
     /// Set a key of the file, such as `arrivals.poisson.rate_per_s=90`, `model.bert.slo_ms=80` or
     /// `policy.fifo.max_batch=8`; a list or a table as in TOML. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
-    pub set: Vec<(String, Value)>,
+    set: Vec<(String, Value)>,
 }
 
 /// A key and its value; what is nothing of TOML's is a word.
@@ -23,8 +24,31 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 }
 
 impl Set {
+    /// The keys with their values.
+    ///
+    /// # Errors
+    /// When a key is given twice, or has an option of its own.
+    pub fn changes(&self) -> Result<&[(String, Value)], SpecError> {
+        for (i, (key, _)) in self.set.iter().enumerate() {
+            let (found, remedy) = match key.as_str() {
+                "policies" => ("given", "name policies with `--policy`"),
+                _ if self.set[..i].iter().any(|other| other.0 == *key) => {
+                    ("given twice", "remove one")
+                }
+                _ => continue,
+            };
+            return Err(SpecError::value(format!("--set {key}"), found, "each key once", remedy));
+        }
+        Ok(&self.set)
+    }
+
+    /// Whether no key is set.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
     /// What was set, as the column `axes` of a sweep has it.
-    pub fn axes(&self) -> String {
+    fn axes(&self) -> String {
         let word = |value: &Value| match value {
             Value::String(word) => word.clone(),
             other => other.to_string(),
@@ -56,5 +80,9 @@ mod tests {
         assert!(pair("a").is_err());
         let set = Set { set: vec![pair("a=1").unwrap(), pair("b=w").unwrap()] };
         assert_eq!(set.axes(), "a=1;b=w");
+        for wrong in [["a=1", "a=2"], ["a=1", "policies=[]"]] {
+            let set = Set { set: wrong.map(|text| pair(text).unwrap()).to_vec() };
+            assert!(set.changes().is_err(), "{wrong:?}");
+        }
     }
 }

@@ -101,6 +101,12 @@ pub(crate) fn changed<T: DeserializeOwned>(
     of: &str,
 ) -> Result<(T, String), SpecError> {
     let parsed = |message: String| SpecError::Parse { file: path.to_string(), message };
+    // Who runs it says these: set here, they would change nothing.
+    if let Some((key, _)) = changes.iter().find(|c| ["name", "seed"].contains(&c.0.as_str())) {
+        let (found, allowed) = ("a key of no world", format!("another key of {of}"));
+        let remedy = "remove it; a seed is an option of its own, such as `--seed`";
+        return Err(SpecError::value(key, found, allowed, remedy));
+    }
     let table = text.parse::<toml::Table>().map(Value::Table);
     let mut value: Value = table.map_err(|e| parsed(e.to_string()))?;
     for (key, new) in changes {

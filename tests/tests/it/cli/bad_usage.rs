@@ -16,6 +16,32 @@ fn an_id_that_is_unknown_is_told_the_nearest_one() {
     run(&["reproduce", "kairos-fig-1x"]).refused(&["one of kairos-fig-1", " more"]);
 }
 
+/// A key that is set is one of the world: the run is that of a file that says so, and each row says it.
+#[test]
+fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_refused() {
+    let text = std::fs::read_to_string("../scenarios/md1.toml").unwrap();
+    let (before, after) = ("requests = 200_000", "requests = 2000");
+    assert!(text.contains(before));
+    let place = Place::with("md1.toml", text.replace(before, after));
+    let csv = |args: &[&str]| {
+        let all = [&["run", "md1.toml", "--format", "csv", "--policy", "fifo"], args].concat();
+        place.run(&all).ok()
+    };
+    let own = csv(&[]);
+    place.write("md1.toml", &text);
+    let axes = "arrivals.requests=2000";
+    let set = csv(&["--set", axes]);
+    assert_eq!(set.replace(axes, ""), own);
+    assert!(set.lines().skip(1).all(|line| line.contains(axes)), "{set}");
+    for (key, says) in
+        [("seed=9", "`--seed`"), ("name=x", "remove it"), ("policies=[]", "--policy")]
+    {
+        place.run(&["run", "md1.toml", "--set", key]).refused(&[says]);
+    }
+    let twice = ["run", "md1.toml", "--set", "warm_up_s=1", "--set", "warm_up_s=2"];
+    place.run(&twice).refused(&["given twice"]);
+}
+
 #[test]
 fn a_base_that_is_no_table_is_no_id() {
     run(&["reproduce", "orloj"]).refused(&["found `orloj`;", "orloj-", "orrery list"]);

@@ -54,6 +54,7 @@ pub struct Run {
     pub why: bool,
     /// Print every model and application; with `--out`, also write distributions and time series of the
     /// first seed, for `orrery plot`.
-    #[arg(long, requires = "out", help_heading = WITHOUT_EFFECT)]
+    // Series have no column for what is set.
+    #[arg(long, requires = "out", conflicts_with = "set", help_heading = WITHOUT_EFFECT)]
     pub details: bool,
 }

@@ -21,15 +21,19 @@ pub fn command<F: OwnFile>(args: &Run) -> Result<Answer, SpecError> {
     let (name, _, seed) = file.about();
     args.output.check()?;
     let until = args.until.pair(args.seeds)?.is_some();
-    let is_set = !args.set.set.is_empty();
-    let refused = [("--until-ci", until), ("--why", args.why), ("--details", args.details)];
-    let refused = refused.into_iter().chain([("--set", is_set)]);
-    if let Some((option, _)) = refused.clone().find(|o| o.1) {
+    let is_set = !args.set.is_empty();
+    let refused = [
+        ("--until-ci", until),
+        ("--why", args.why),
+        ("--details", args.details),
+        ("--set", is_set),
+    ];
+    if let Some((option, _)) = refused.iter().find(|o| o.1) {
         let allowed = format!(
             "`--seeds`, `--policy`, `--log`, `--format`, `--out`, `--html` with a file of {}",
             F::World::KEY
         );
-        return Err(SpecError::value(option, "given", allowed, format!("remove `{option}`")));
+        return Err(SpecError::value(*option, "given", allowed, format!("remove `{option}`")));
     }
     let policies = match args.policies.as_slice() {
         [] => file.policies()?,
