@@ -15,8 +15,8 @@ use std::time::Duration;
 /// `orrery-replay validate`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
-  orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out docs/validation/gpu-timed
+  orrery-replay validate replay/campaigns/emulated.toml --out replay/validated/emulated
+  orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out replay/validated/gpu-timed
 
 A stopped campaign resumes: finished points are not run again.")]
 pub struct Validate {
@@ -150,8 +150,8 @@ impl Validate {
 /// `orrery-replay validated`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  orrery-replay validated docs/validation
-  orrery-replay validated docs/validation/cpu-small docs/validation/cpu-medium docs/validation/cpu-large")]
+  orrery-replay validated replay/validated
+  orrery-replay validated replay/validated/cpu-small replay/validated/cpu-medium replay/validated/cpu-large")]
 pub struct Validated {
     /// Folders of campaigns, or folders that hold such.
     #[arg(required = true, value_name = "FOLDER")]

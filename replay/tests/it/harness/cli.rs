@@ -192,7 +192,7 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
 #[test]
 fn a_report_is_written_again_where_there_is_no_such_device() {
     let place = tempfile::tempdir().unwrap();
-    let (at, shipped) = (place.path(), campaigns().join("../../docs/validation/gpu-timed"));
+    let (at, shipped) = (place.path(), campaigns().join("../../replay/validated/gpu-timed"));
     copy(&shipped, &at.join("v"));
     let campaign = campaigns().join("gpu-timed.toml");
     let args = ["validate", campaign.to_str().unwrap(), "--max-minutes", "0", "--out", "v"];
@@ -320,7 +320,7 @@ fn known_keys(value: &toml::Value, schema: &Value, root: &Value, at: &str) {
 #[test]
 fn schemas_know_every_key_of_the_shipped_files() {
     let home = home();
-    let profiles = campaigns().join("../../docs/validation/emulated");
+    let profiles = campaigns().join("../../replay/validated/emulated");
     for (kind, folder, mark) in
         [("campaign", campaigns(), "[[grid]]"), ("profile", profiles, "orrery_profile = ")]
     {
