@@ -11,11 +11,13 @@ mod rerun;
 mod robust;
 mod trace_pools;
 
-use super::file::{PlanFile, Source};
-use super::problem::Problem;
-use super::runs::Runs;
-use super::trial::Bench;
-use super::{Solved, rows, solve, what_if};
+use crate::document::rows;
+use crate::input::file::{PlanFile, Source};
+use crate::input::problem::Problem;
+use crate::input::what_if;
+use crate::search::runs::Runs;
+use crate::search::trial::Bench;
+use crate::{Solved, solve};
 use orrery_results::metric;
 use orrery_scenario::Scenario;
 use orrery_solvers::Price;
@@ -334,7 +336,7 @@ fn more_money_carries_more_along_the_frontier() {
 fn a_plan_s_figure_names_its_pools_and_draws_the_load() {
     let (plan, source) = plan(&CLUSTERS.replace("rate_per_s = 700.0", "rate_per_s = 150.0"));
     let found = solve(&plan, &source, None, true).unwrap();
-    let svg = super::figure::of(&found).unwrap().to_svg();
+    let svg = crate::document::figure::of(&found).unwrap().to_svg();
     let best = found.answers[0].best().unwrap();
     let machines: u32 = best.counts.iter().sum();
     assert!(svg.contains(&format!(">{machines}</text>")), "{machines}: {svg}");
@@ -593,7 +595,7 @@ fn a_price_list_gives_prices_and_spot_devices_are_not_known_to_stay() {
     };
     let listed = of(&text, None).unwrap();
     assert_eq!(cost(&listed), cost(&solved(CLUSTERS)), "the list has the plan's own prices");
-    let words = super::money::source(&listed).unwrap();
+    let words = crate::document::money::source(&listed).unwrap();
     assert!(words.contains("mine of 2026-11-23, on-demand; invented"), "{words}");
     let spot = of(&text, Some("buy:slow=spot")).unwrap();
     let unknown = spot.answers[0].unknown.join("\n");

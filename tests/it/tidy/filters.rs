@@ -8,7 +8,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The names of the tests of a package, with their modules. Those made by a macro are not found.
 fn tests_of(package: &Path) -> Vec<String> {
     let mut out = Vec::new();
-    for under in ["src", "tests"] {
+    // The package `orrery-tests` is a folder of tests itself.
+    for under in ["src", "tests", "it"] {
         let mut files = Vec::new();
         if package.join(under).is_dir() {
             sources(&package.join(under), &mut files);

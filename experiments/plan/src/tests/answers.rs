@@ -1,7 +1,7 @@
 //! What is said of an answer that was found.
 
 use super::{POOLS, solved};
-use crate::solved::Fleet;
+use crate::search::solved::Fleet;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_solvers::Price;
 
@@ -9,7 +9,7 @@ use orrery_solvers::Price;
 #[test]
 fn what_is_not_sure_of_an_edge_is_told() {
     let found = solved(POOLS);
-    let told = |change: &dyn Fn(&mut crate::trial::Edge)| {
+    let told = |change: &dyn Fn(&mut crate::search::trial::Edge)| {
         let mut answer = found.answers[0].clone();
         answer.unknown.clear();
         change(&mut answer.choices[0].edge);
@@ -18,7 +18,10 @@ fn what_is_not_sure_of_an_edge_is_told() {
     };
     let sure = told(&|_| ());
     for (word, change) in [
-        ("raise `requests_per_model`", (|e| e.not_monotone = true) as fn(&mut crate::trial::Edge)),
+        (
+            "raise `requests_per_model`",
+            (|e| e.not_monotone = true) as fn(&mut crate::search::trial::Edge),
+        ),
         ("metastable", |e| e.metastable = true),
         ("the edge was not found", |e| e.unbounded = true),
     ] {
@@ -82,7 +85,11 @@ fn every_law_s_batches_get_longer_alike() {
         ("table = [[1, 3.0], [4, 5.0]]", "table = [[1, 6.0], [4, 10.0]]"),
         ("measured = [[1, [3.0, 4.0]], [2, [5.0]]]", "measured = [[1, [6.0, 8.0]], [2, [10.0]]]"),
     ] {
-        assert_eq!(crate::strain::longer(&law(before), 2.0, "m").unwrap(), law(after), "{before}");
+        assert_eq!(
+            crate::input::perturbation::longer(&law(before), 2.0, "m").unwrap(),
+            law(after),
+            "{before}"
+        );
     }
 }
 

@@ -1,14 +1,14 @@
 //! Days that a cluster follows: of a trace with its own arrivals, and what happens where the size changes.
 
 use super::{CLUSTERS, error, printed};
-use crate::answer::Choice;
-use crate::change_over::change_over;
-use crate::file::{PlanFile, Source};
-use crate::own_step::{Load, between};
-use crate::problem::Problem;
-use crate::runs::Runs;
-use crate::size::Sized;
-use crate::trial::Bench;
+use crate::input::file::{PlanFile, Source};
+use crate::input::problem::Problem;
+use crate::input::trace_step::{Load, between};
+use crate::search::answer::Choice;
+use crate::search::change_over::change_over;
+use crate::search::runs::Runs;
+use crate::search::size::Sized;
+use crate::search::trial::Bench;
 use crate::{Solved, solve};
 use orrery_sim::request::Arrival;
 use orrery_sim::time::{Span, Time};
@@ -263,7 +263,7 @@ fn the_steps_together_are_the_whole_trace() {
                 .flat_map(|step| {
                     let from = own.window(step, mean).0.since(Time::ZERO);
                     let all = own.arrivals(&loads, step, (mean, 0), 3).unwrap();
-                    crate::own_step::later(all, from).collect::<Vec<Arrival>>()
+                    crate::input::trace_step::later(all, from).collect::<Vec<Arrival>>()
                 })
                 .collect();
             assert!(whole.len() > 500);
@@ -284,7 +284,7 @@ fn the_steps_together_are_the_whole_trace() {
         let (from, to) = own.window(2, mean);
         if replayed {
             let again: Vec<Arrival> =
-                crate::own_step::later(once.clone(), to.since(from)).collect();
+                crate::input::trace_step::later(once.clone(), to.since(from)).collect();
             assert_eq!(twice[once.len()..], again);
         }
     }
@@ -312,7 +312,7 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
         }
         let said = printed(&found);
         assert!(said.contains("where the size changes"), "{name}: {said}");
-        let rows = crate::rows::rows(std::slice::from_ref(&found)).unwrap();
+        let rows = crate::document::rows::rows(std::slice::from_ref(&found)).unwrap();
         assert!(rows.iter().any(|r| r.metric == "worst_bad_rate_at_change"));
         // One machine for the peak is too few, and a fault of its step, not of the one before.
         let runs = Runs::new(None);

@@ -1,8 +1,8 @@
 //! The figure of a plan is of the load that its answer is judged by, whatever kind of plan it is.
 
 use super::{CLUSTERS, POOLS, plan};
-use crate::answer::{Answer, Point};
-use crate::file::{PlanFile, Source};
+use crate::input::file::{PlanFile, Source};
+use crate::search::answer::{Answer, Point};
 use crate::{Answers, Solved, figure_of, solve};
 use orrery_results::metric::FRONTIER;
 use std::fmt::Write;

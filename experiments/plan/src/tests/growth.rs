@@ -1,9 +1,10 @@
 //! A list of requests that grows: more users of the same kind, or the same users, each faster.
 
 use super::solved;
-use crate::file::PlanFile;
-use crate::problem::Problem;
-use crate::{Answers, Solved, answers, rows};
+use crate::document::rows;
+use crate::input::file::PlanFile;
+use crate::input::problem::Problem;
+use crate::{Answers, Solved, answers};
 use std::fmt::Write;
 use std::path::PathBuf;
 

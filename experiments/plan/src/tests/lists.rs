@@ -1,9 +1,9 @@
 //! Loads that end by themselves: a run that stops as soon as its verdict is sure has that of the whole run.
 
-use crate::file::PlanFile;
-use crate::problem::Problem;
-use crate::runs::Runs;
-use crate::trial::Bench;
+use crate::input::file::PlanFile;
+use crate::input::problem::Problem;
+use crate::search::runs::Runs;
+use crate::search::trial::Bench;
 use std::fmt::Write;
 use std::path::Path;
 

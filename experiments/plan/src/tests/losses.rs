@@ -1,9 +1,9 @@
 //! Machines that may be lost.
 
 use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved, what_if};
-use crate::problem::Problem;
-use crate::runs::Runs;
-use crate::trial::Bench;
+use crate::input::problem::Problem;
+use crate::search::runs::Runs;
+use crate::search::trial::Bench;
 
 /// A machine may be lost: one more of a cluster, and of a pool of several types what brute force finds.
 #[test]

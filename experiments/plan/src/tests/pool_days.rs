@@ -2,11 +2,11 @@
 
 use super::days::{answered, best, of_minutes};
 use super::{POOLS, all_pools, cost, printed, solved};
-use crate::change_over::change_over;
-use crate::problem::Problem;
-use crate::runs::Runs;
-use crate::size::Sized;
-use crate::trial::Bench;
+use crate::input::problem::Problem;
+use crate::search::change_over::change_over;
+use crate::search::runs::Runs;
+use crate::search::size::Sized;
+use crate::search::trial::Bench;
 use orrery_solvers::Price;
 
 const DAY: &str =
@@ -51,7 +51,7 @@ fn each_level_has_the_cheapest_pool_that_brute_force_finds() {
     for part in ["over the day: ", " big", "where the size changes: ", "the mean is 60 %"] {
         assert!(said.contains(part), "no `{part}` in:\n{said}");
     }
-    let rows = crate::rows::rows(std::slice::from_ref(&found)).unwrap();
+    let rows = crate::document::rows::rows(std::slice::from_ref(&found)).unwrap();
     let levels = rows.iter().filter(|r| r.metric == "worst_bad_rate_at_level");
     assert!(levels.clone().count() > 2 && levels.clone().all(|r| !r.axes.ends_with("size=")));
 }
@@ -101,7 +101,7 @@ fn each_level_s_pool_survives_a_loss() {
     let best = best(&found);
     for level in 0..2 {
         let size = &best.sizes[level];
-        for left in crate::survive::pools(p, &size.counts) {
+        for left in crate::search::after_loss::pools(p, &size.counts) {
             assert_ne!(left, size.counts);
             let check = bench.check(&left, bench.load_at(level)).unwrap();
             assert!(check.is_sure(p.plan.target()), "{left:?} of {:?}", size.counts);

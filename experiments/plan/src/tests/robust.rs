@@ -1,7 +1,7 @@
 //! What an answer stands on, against runs of the same machines with the change written into the scenario.
 
 use super::{CLUSTERS, plan, what_if};
-use crate::robust::{Held, Strained};
+use crate::search::sensitivity::{Held, Strained};
 use crate::{Answers, Next, answers};
 use orrery_scenario::Scenario;
 use orrery_sim::request::End;
@@ -309,7 +309,8 @@ fn the_measured_law_is_a_line_beside_the_assumed_ones() {
     let found = answered(&text.replace("\"symphony\"", "\"symphony[resp_ms=0.01]\""));
     let all = &found.robust.as_ref().unwrap().all;
     let Held::Tried(check) = &all[1].held else { panic!("{:?}", all[1]) };
-    let factors: Vec<Value> = crate::repeated::factors().iter().map(|f| Value::Float(*f)).collect();
+    let factors: Vec<Value> =
+        crate::input::repeated::factors().iter().map(|f| Value::Float(*f)).collect();
     let law: Value = Value::try_from(toml::Table::from_iter([
         ("outlier_share".to_string(), Value::Float(1.0)),
         ("outlier_factors".to_string(), Value::Array(factors)),
@@ -349,7 +350,7 @@ fn models_with_noise_of_their_own_keep_it() {
     let own = with("[]").replace("slo_ms = 40.0", "slo_ms = 40.0\nnoise = { sigma = 0.03 }");
     for text in [&sampled, &own] {
         let (plan, source) = plan(text);
-        let changed = crate::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
+        let changed = crate::input::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
         let error = crate::Problem::new(&changed, &source).unwrap_err().to_string();
         assert!(error.contains("as they were measured already"), "{error}");
     }
@@ -376,7 +377,7 @@ fn a_model_with_samples_beside_one_without() {
     assert!(text.contains("No samples of its own batches has m:"), "{text}");
     assert!(text.contains("s vary as they were measured, in every line"), "{text}");
     let (plan, source) = plan(&two.replace("\nspeed = 2.0", ""));
-    let changed = crate::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
+    let changed = crate::input::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
     let group = &crate::Problem::new(&changed, &source).unwrap().groups[0];
     assert!(group.model(0).noise.is_some() && group.model(1).noise.is_none());
 }

@@ -2,12 +2,12 @@
 
 use super::days::{answered, best, of_minutes};
 use super::{all_pools, printed};
-use crate::file::{PlanFile, Source};
-use crate::own_step::{Load, between};
-use crate::problem::{Group, Problem};
-use crate::runs::Runs;
-use crate::size::Sized;
-use crate::trial::Bench;
+use crate::input::file::{PlanFile, Source};
+use crate::input::problem::{Group, Problem};
+use crate::input::trace_step::{Load, between};
+use crate::search::runs::Runs;
+use crate::search::size::Sized;
+use crate::search::trial::Bench;
 use orrery_sim::request::Arrival;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Write;
@@ -112,7 +112,7 @@ fn a_list_of_several_models_is_a_day_where_pools_have_some_of_them() {
         let error = Problem::new(&plan, &source).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("arrivals.queries") && error.contains("trace_steps"), "{error}");
         let of_counts = problem(&of_minutes(&format!("of-a-trace-{pools}"), &|_| 60, &text));
-        let said = crate::facts::of_plan(&of_counts).join("\n");
+        let said = crate::document::facts::of_plan(&of_counts).join("\n");
         assert!(said.contains("at its models' share of the load"), "{said}");
         let text =
             without.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 1\n\n[scenario]");
@@ -196,7 +196,7 @@ fn a_fleet_of_one_kind_has_the_sizes_of_the_cluster() {
         let (a, b) = (best(&cluster), best(&fleet));
         assert!(a.hardest > 0, "{:?}", a.sizes);
         assert_eq!((&a.counts, a.cost, a.hardest), (&b.counts, b.cost, b.hardest));
-        let sizes = |choice: &crate::answer::Choice| -> Vec<u32> {
+        let sizes = |choice: &crate::search::answer::Choice| -> Vec<u32> {
             choice.sizes.iter().map(Sized::n).collect()
         };
         assert_eq!(sizes(a), sizes(b));
