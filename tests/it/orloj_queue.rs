@@ -2,11 +2,11 @@
 //! row of its tables. `sim/src/policy/orloj/hulls/tests.rs` has the same for random small worlds, with
 //! relearning, several models and resets of the base.
 
+use orrery_reproduce::kinds::applications::run::{OneCell, Tested, World};
+use orrery_reproduce::kinds::applications::table::Applications;
 use orrery_reproduce::registry::find;
 use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::log::{MemoryLog, Record};
-use orrery_sweep::applications::Applications;
-use orrery_sweep::applications::run::{OneCell, Tested, World};
 use orrery_sweep::grid::{combinations, word};
 
 /// The log, without the line that names the policy.

@@ -25,7 +25,7 @@ impl Place {
     /// Writes the package into a folder.
     fn package(&self, folder: &str) -> PathBuf {
         let folder = self.path(folder);
-        let version = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/version");
+        let version = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/cli/version");
         let manifest = format!(
             "[package]\nname = \"program\"\nversion = \"1.0.0\"\nedition = \"2024\"\n[workspace]\n\
              [dependencies]\norrery-version = {{ path = {version:?} }}\n"

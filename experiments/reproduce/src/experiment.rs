@@ -16,12 +16,12 @@ pub use kind::{CaseRows, CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, p
 use super::claims::{Claim, LeftOut};
 use super::numbers::{Number, NumbersFile, is_at};
 use super::options::{CliOption, Refused};
+use crate::searching::Searching;
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::scenario::place::Source;
 use orrery_sweep::grid::{self, Axis, Point, Sample};
-use orrery_sweep::pool::Searching;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

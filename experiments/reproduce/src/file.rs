@@ -2,7 +2,7 @@
 //! with its line, and with the nearest of the keys that the file may have.
 
 use super::experiment::{Experiment, Frame, KindEntry};
-use super::runners::KINDS;
+use super::kinds::KINDS;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::reference::{Reference, Table, names};

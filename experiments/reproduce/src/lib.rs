@@ -10,6 +10,7 @@ mod extends;
 pub mod figure;
 pub mod file;
 pub mod groups;
+pub mod kinds;
 pub mod numbers;
 pub mod options;
 pub mod page;
@@ -17,8 +18,8 @@ pub mod registry;
 pub mod report;
 pub mod reproduce;
 pub mod runner;
-mod runners;
 pub mod scores;
+mod searching;
 mod shipped;
 pub mod wide;
 

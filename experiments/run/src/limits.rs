@@ -22,3 +22,15 @@ pub fn count(key: &str, found: u64, least: u32, most: u32) -> Result<(), SpecErr
     let allowed = format!("a whole number from {least} to {most}");
     Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
 }
+
+/// Passes when a number lies within its bounds.
+///
+/// # Errors
+/// Names the key, what was found and what is allowed.
+pub fn within(key: &str, x: f64, low: f64, high: f64) -> Result<(), SpecError> {
+    if x >= low && x <= high {
+        return Ok(());
+    }
+    let allowed = format!("a number from {low} to {high}");
+    Err(SpecError::value(key, x, allowed, format!("correct `{key}`")))
+}

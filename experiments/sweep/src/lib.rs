@@ -1,12 +1,10 @@
-//! Cells: one specification and one policy with its seeds, and the rows that come of it; grids of
-//! cells and their store; the one search for a rate.
+//! A cell is one specification and one policy with its seeds, and the rows that come of it; grids of cells and their
+//! store; the one search for a rate.
 //!
 //! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
 
 pub mod advice;
 pub mod answers;
-pub mod applications;
-pub mod arithmetic;
 pub mod busy;
 pub mod costs;
 pub mod details;
@@ -25,10 +23,8 @@ pub mod metrics;
 pub mod notes;
 pub mod own;
 pub mod page;
-pub mod partition;
 pub mod parts;
 pub mod pivot;
-pub mod pool;
 pub mod replication;
 pub mod rows;
 pub mod run_report;

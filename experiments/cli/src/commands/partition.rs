@@ -5,9 +5,10 @@
 use clap::Args;
 use orrery_report::Answer;
 use orrery_report::tables::Text;
+use orrery_reproduce::kinds::partition::file::PartitionFile;
+use orrery_reproduce::kinds::partition::problem::{Method, Named};
 use orrery_scenario::SpecError;
 use orrery_solvers::partition::{Answer as Solved, Assignment};
-use orrery_sweep::partition::{Method, Named, PartitionFile};
 use std::fmt::Write;
 use std::path::PathBuf;
 

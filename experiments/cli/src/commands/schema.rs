@@ -4,12 +4,12 @@ use clap::{Args, ValueEnum};
 use orrery_plan::PlanFile;
 use orrery_report::Answer;
 use orrery_reproduce::file::AllKeys;
+use orrery_reproduce::kinds::partition::file::PartitionFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_scenario::tokens::TokensFile;
 use orrery_sweep::goodput::Search;
-use orrery_sweep::partition::PartitionFile;
 use orrery_sweep::sweep_file::SweepFile;
 
 /// `orrery schema`.

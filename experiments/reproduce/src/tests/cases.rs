@@ -1,8 +1,8 @@
 //! Cases of applications follow the rules of their names.
 
+use crate::kinds::applications::cases::Case;
+use crate::kinds::applications::table::{Applications, Cases};
 use crate::registry;
-use orrery_sweep::applications::cases::Case;
-use orrery_sweep::applications::{Applications, Cases};
 
 /// The rules of Orloj's tables.
 fn rules() -> Cases {

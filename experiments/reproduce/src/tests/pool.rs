@@ -2,10 +2,12 @@
 
 use super::forms;
 use crate::claims::Claim;
+use crate::kinds::pool::conditions::Conditions;
+use crate::kinds::pool::world::World;
 use crate::registry::{find, from_text};
 use crate::reproduce::{Asked, How, Outcome, run};
 use orrery_results::Row;
-use orrery_sweep::pool::{ALLOWABLE, Conditions, World};
+use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 
 /// Everything at once, small: two models, systems on one pool and on several, a search.
 const TINY: &str = r#"

@@ -1,16 +1,16 @@
 //! A toy example of Orloj's §4: the law of a batch (Eq. 9), the cost of requests (Fig. 5) and their scores over
 //! time with milestones (Fig. 6), as the policy computes them.
 
-use super::{Point, words};
-use crate::applications::within;
-use crate::hash::spec_sha256;
+use crate::kinds::computed::Point;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
+use orrery_scenario::limits::within;
 use orrery_scenario::scenario::penalties::{PenaltyStep, penalty};
 use orrery_sim::distribution::Histogram;
 use orrery_sim::penalty::{Penalty, in_units};
 use orrery_sim::policy::score::ScoreTable;
 use orrery_sim::time::Span;
+use orrery_sweep::hash::spec_sha256;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,7 @@ impl Toy {
 
     /// The hash of all that its values depend on.
     pub fn spec_sha256(&self) -> String {
-        spec_sha256(&["score", &words(&self.file)])
+        spec_sha256(&["score", &toml::to_string(&self.file).unwrap_or_default()])
     }
 
     /// All curves: laws first, that of the batch as the last of them; then requests.

@@ -8,7 +8,7 @@
 //!                   a static model: a constant              Table 4
 //! ```
 
-use super::Cases;
+use super::table::Cases;
 use super::tasks;
 use orrery_scenario::SpecError;
 use orrery_traces::exec_time::{ExecLaw, Mode};

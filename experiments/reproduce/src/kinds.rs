@@ -1,19 +1,17 @@
 //! The kinds of experiments: the keys of each, and how a point of it is run. A kind owns what only it has;
 //! the rest of the crate asks [`Kind`](super::experiment::Kind) and [`Runner`](super::runner::Runner).
 
-mod applications;
-mod arithmetic;
+pub mod applications;
 mod bins;
 mod cases;
+mod computed;
 mod jobs;
-mod left_out;
-mod means;
 mod overlay;
 mod own;
-mod partition;
-mod pool;
-mod pool_text;
+pub mod partition;
+pub mod pool;
 mod scenario;
+mod score;
 mod times;
 mod tokens;
 
@@ -25,7 +23,7 @@ pub static KINDS: [KindEntry; 8] = [
     KindEntry::of::<applications::keys::OfApplications>(),
     KindEntry::of::<pool::kind::OfPool>(),
     KindEntry::of::<partition::OfPartition>(),
-    KindEntry::of::<arithmetic::OfScore>(),
+    KindEntry::of::<score::OfScore>(),
     KindEntry::of::<jobs::OfJobs>(),
     KindEntry::of::<tokens::OfTokens>(),
     KindEntry::of::<cases::keys::OfCases>(),

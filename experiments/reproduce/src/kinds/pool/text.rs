@@ -1,9 +1,12 @@
 //! The tables of pool experiments as text. It formats; nothing is computed but ratios.
 
+use super::conditions::Conditions;
+use super::select::dashed;
+use super::world::World;
 use crate::experiment::{Experiment, System};
 use orrery_report::tables::Text;
+use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_results::{Row, metric};
-use orrery_sweep::pool::{ALLOWABLE, Conditions, World, dashed};
 use std::fmt::Write;
 
 /// How many pools of each model are printed of a list of bounds.

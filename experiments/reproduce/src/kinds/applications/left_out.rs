@@ -9,13 +9,13 @@
 
 use super::means::{SLO, change, rate};
 use crate::experiment::Experiment;
+use crate::kinds::applications::cases::Rule;
 use crate::numbers::{is_at, is_of};
 use crate::runner::Cell;
 use crate::scores::median;
 use orrery_report::tables;
 use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
 use orrery_results::{Row, UNITLESS, seed_list};
-use orrery_sweep::applications::cases::Rule;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::rows::mean;
 use schemars::JsonSchema;

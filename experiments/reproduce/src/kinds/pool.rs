@@ -1,12 +1,23 @@
 //! Pools of several instance types under a budget: Kairos's figures. It is not `orrery plan`, which
 //! answers for a load of the user's.
 
+pub mod conditions;
+pub mod evaluate;
 pub mod kind;
+mod oracle;
+pub mod scheme;
+pub mod searches;
+pub mod select;
+mod text;
+pub mod world;
 
 use super::overlay::overlay;
-use super::pool_text;
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner, within};
+use crate::searching::Searching;
+use conditions::Conditions;
+use evaluate::{Evaluator, Known, Value};
+use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
@@ -15,13 +26,12 @@ use orrery_solvers::{Pool, Ranking, write_table};
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
-use orrery_sweep::pool::{
-    ALLOWABLE, Conditions, Evaluator, Known, Scheme, Searching, Selector, Value, World, dashed,
-    searches,
-};
 use orrery_sweep::replication::{Measure, Replication};
 use orrery_sweep::seeds::Seeds;
 use rayon::prelude::*;
+use scheme::Scheme;
+use select::{Selector, dashed};
+use world::World;
 
 /// The axis whose values are Kairos's models.
 const MODEL: &str = "model";
@@ -279,15 +289,15 @@ impl Runner for Pools<'_> {
     }
 
     fn blocks(&self, rows: &[Row]) -> Option<String> {
-        let words = |p: &Place| pool_text::conditions(&p.world.conditions);
+        let words = |p: &Place| text::conditions(&p.world.conditions);
         let mut settings: Vec<(&str, String)> = Vec::new();
         for place in &self.places {
-            let setting = pool_text::setting(self.experiment, &place.axes);
+            let setting = text::setting(self.experiment, &place.axes);
             if !settings.iter().any(|(s, _)| *s == setting) {
                 settings.push((setting, words(place)));
             }
         }
-        Some(pool_text::blocks(self.experiment, &settings, rows))
+        Some(text::blocks(self.experiment, &settings, rows))
     }
 }
 
@@ -367,7 +377,7 @@ impl Runner for Bounds<'_> {
     }
 
     fn blocks(&self, _: &[Row]) -> Option<String> {
-        Some(self.places.iter().map(|p| pool_text::bounds(&p.world)).collect())
+        Some(self.places.iter().map(|p| text::bounds(&p.world)).collect())
     }
 
     /// The CSV `model,n_g4dn,...,rank,picked`.

@@ -2,7 +2,7 @@
 
 use super::error::in_words;
 use super::generate::Generate;
-use super::{Method, Named};
+use super::problem::{Method, Named};
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::place::Source;

@@ -1,10 +1,4 @@
-//! Models to sub-clusters: the problem's file, and how it is solved by `orrery-partition`.
-
-mod error;
-mod file;
-mod generate;
-
-pub use file::PartitionFile;
+//! Models to sub-clusters: a problem with names, and its solvers.
 
 use clap::ValueEnum;
 use orrery_solvers::partition::Problem;

@@ -1,6 +1,6 @@
 //! What a solver refuses, in the words of the file that asked.
 
-use super::{Method, Named};
+use super::problem::{Method, Named};
 use orrery_scenario::SpecError;
 use orrery_solvers::partition::PartitionError;
 

@@ -3,10 +3,11 @@
 use super::Cases;
 use super::keys::{CASE, OfApplications};
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
+use crate::kinds::applications::laws::{LAW, Laws};
+use crate::kinds::applications::means::SLO;
+use crate::kinds::computed::COMPUTED;
+use crate::kinds::scenario::policies;
 use crate::options::{CliOption, Refused};
-use crate::runners::arithmetic::{COMPUTED, LAW, Laws};
-use crate::runners::means::SLO;
-use crate::runners::scenario::policies;
 use orrery_plots::PictureKind;
 use orrery_results::metric;
 use orrery_scenario::SpecError;

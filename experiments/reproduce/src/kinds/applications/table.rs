@@ -1,12 +1,9 @@
 //! Orloj's tables: applications of one model on one GPU, by the rules that make a case from its name.
 //!
-//! It knows what a table assumes, and checks it; how it is run is in [`run`].
-
-pub mod cases;
-pub mod run;
-mod tasks;
+//! It knows what a table assumes, and checks it; how it is run is in [`super::run`].
 
 use orrery_scenario::SpecError;
+use orrery_scenario::limits::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -170,18 +167,6 @@ pub struct Cases {
 
 /// The bounds of an SLO as a multiple of P99.
 pub const SLO_X_P99: (f64, f64) = (1e-3, 1e6);
-
-/// Passes when a number lies within its bounds.
-///
-/// # Errors
-/// Names the key, what was found and what is allowed.
-pub fn within(key: &str, x: f64, low: f64, high: f64) -> Result<(), SpecError> {
-    if x >= low && x <= high {
-        return Ok(());
-    }
-    let allowed = format!("a number from {low} to {high}");
-    Err(SpecError::value(key, x, allowed, format!("correct `{key}`")))
-}
 
 impl Applications {
     /// Whether its values make sense.

@@ -1,13 +1,12 @@
 //! Searches for the best pool, and what is told of them: how many evaluations, how good.
 
-use super::ALLOWABLE;
 use super::evaluate::Evaluator;
 use super::scheme::Scheme;
 use super::world::{World, planner};
-use crate::replication::{Measure, Replication};
+use crate::searching::{Algorithm, Searching};
 use orrery_results::metric;
+use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_scenario::SpecError;
-use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_solvers::search::annealing::Annealing;
 use orrery_solvers::search::bayesian::Bayesian;
 use orrery_solvers::search::genetic::Genetic;
@@ -15,73 +14,11 @@ use orrery_solvers::search::{
     Found, Rules, SearchError, annealing, bayesian, genetic, kairos_plus, random,
 };
 use orrery_solvers::{Pool, Ranking, Space};
+use orrery_sweep::replication::{Measure, Replication};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A pool is near the optimum when it carries this share of it.
 const NEAR: f64 = 0.99;
-
-/// `search` of a system: how the best pool is looked for.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Searching {
-    /// The search algorithm.
-    pub algorithm: Algorithm,
-    /// Number of runs, with seeds 1, 2, ...; algorithms without randomness run once.
-    #[serde(default = "one")]
-    pub runs: u32,
-    /// Maximum number of pools to evaluate.
-    pub evaluations_max: Option<usize>,
-    /// Whether evaluating a pool rules out its sub-configurations.
-    #[serde(default = "yes")]
-    pub prune: bool,
-    /// First remove the pools that carry less than this, in queries/s.
-    pub prefilter_per_s: Option<f64>,
-    /// Also evaluate every pool, to compare the search's result with the optimum.
-    #[serde(default)]
-    pub optimum: bool,
-    /// Also count the evaluations until another system's throughput is reached.
-    #[serde(default)]
-    pub until: String,
-    /// Number of evaluations of the first run to list.
-    #[serde(default)]
-    pub trajectory: usize,
-}
-
-/// How pools are chosen.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// Algorithm 1.
-    KairosPlus,
-    /// RAND.
-    Random,
-    /// GENE.
-    Genetic,
-    /// Simulated annealing.
-    Annealing,
-    /// Ribbon's Bayesian optimisation, for throughput.
-    Bayesian,
-}
-
-impl Searching {
-    /// Whether its values make sense.
-    ///
-    /// # Errors
-    /// Names the key, what was found and what is allowed.
-    pub fn check(&self) -> Result<(), SpecError> {
-        count("runs", self.runs.into(), 1, SEEDS_MAX)
-    }
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn yes() -> bool {
-    true
-}
 
 /// A search under one world, in all its runs.
 pub struct Ran {

@@ -1,11 +1,7 @@
 //! A cell of applications: its world, and one run with one seed.
 
 use super::cases::Case;
-use super::{Applications, Arrivals, Inside, LawName, Normalise, P99};
-use crate::hash::spec_sha256;
-use crate::replication::{Replication, ScopeNames};
-use crate::seeds::Seeds;
-use crate::watch::run_one;
+use super::table::{Applications, Arrivals, Inside, LawName, Normalise, P99};
 use orrery_scenario::scenario::selection;
 use orrery_scenario::setup::{Setup, Workload};
 use orrery_scenario::{PolicySpec, SpecError};
@@ -15,6 +11,10 @@ use orrery_sim::metrics::Window;
 use orrery_sim::request::Source;
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::replication::{Replication, ScopeNames};
+use orrery_sweep::seeds::Seeds;
+use orrery_sweep::watch::run_one;
 use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
 use orrery_traces::azure2019::{Invocations, MinuteRange};
 use orrery_traces::open::Input;

@@ -1,21 +1,28 @@
 //! Orloj's tables: cases under SLOs, for systems; with `mean_over`, means over them as one assumption
 //! changes at a time.
 
+pub mod cases;
 pub mod keys;
 mod kind;
+pub mod laws;
+pub(super) mod left_out;
+pub(super) mod means;
+pub mod run;
+pub mod table;
+mod tasks;
 
-use super::means::SLO;
-use super::{left_out, means};
 use crate::experiment::{Experiment, Preset, System, UntilCi};
+use crate::kinds::applications::cases::Case;
+use crate::kinds::applications::run::{CaseArrivals, OneCell, Tested, World};
+use crate::kinds::applications::table::{Applications, SLO_X_P99};
 use crate::runner::{Cell, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
+use means::SLO;
 use orrery_report::tables;
 use orrery_results::Row;
+use orrery_scenario::limits::within;
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sweep::applications::cases::Case;
-use orrery_sweep::applications::run::{CaseArrivals, OneCell, Tested, World};
-use orrery_sweep::applications::{Applications, SLO_X_P99, within};
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::Replication;

@@ -1,12 +1,12 @@
 //! The keys of an experiment about applications, and what they may say.
 
 use crate::experiment::{Experiment, Preset, System};
-use crate::runners::left_out::LeaveOneOut;
-use crate::runners::means::SLO;
+use crate::kinds::applications::laws::LawsFile;
+use crate::kinds::applications::left_out::LeaveOneOut;
+use crate::kinds::applications::means::SLO;
+use crate::kinds::applications::table::Applications;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
-use orrery_sweep::applications::Applications;
-use orrery_sweep::arithmetic::laws::LawsFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! The evaluator against plain ways to the same values.
 
 use super::*;
-use crate::pool::Conditions;
+use crate::kinds::pool::conditions::Conditions;
 
 fn world() -> World {
     let types = ["g4dn.xlarge", "c5n.2xlarge", "r5n.large"].map(String::from).to_vec();

@@ -1,16 +1,22 @@
 //! Models divided among sub-clusters (Symphony, Fig. 16): how evenly the solvers do that, over many random
 //! configurations.
 
+mod error;
+pub mod file;
+mod generate;
+pub mod problem;
+
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
+use file::PartitionFile;
 use orrery_report::tables;
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
-use orrery_sweep::partition::{Method, PartitionFile};
 use orrery_sweep::replication::Replication;
+use problem::Method;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;

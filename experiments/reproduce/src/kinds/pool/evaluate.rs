@@ -6,14 +6,15 @@
 use super::oracle::oracle;
 use super::scheme::Scheme;
 use super::world::World;
-use crate::hash::spec_sha256;
-use crate::kept::Kept;
-use crate::replication::{Measure, Replication};
-use crate::rows;
+use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, probe};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_solvers::search::threshold;
 use orrery_solvers::{PlannerError, Pool};
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::kept::Kept;
+use orrery_sweep::replication::{Measure, Replication};
+use orrery_sweep::rows;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -289,7 +290,7 @@ fn run<'a>(world: &'a World, pool: &'a Pool, policy: &'a PolicySpec, seed: u64) 
 fn to_runs(value: &Value, seeds: &[u64]) -> Vec<Replication> {
     let of = |(i, &value_per_s): (usize, &f64)| {
         let measure = |metric: &str, value: f64| Measure::of("all", metric, value, 1);
-        let mut measures = vec![measure(super::ALLOWABLE, value_per_s)];
+        let mut measures = vec![measure(ALLOWABLE, value_per_s)];
         measures.extend(value.threshold.map(|t| measure("threshold", f64::from(t))));
         let seed = seeds.get(i).copied().unwrap_or(0);
         Replication { seed, measures, ..Replication::default() }
@@ -298,7 +299,7 @@ fn to_runs(value: &Value, seeds: &[u64]) -> Vec<Replication> {
 }
 
 fn from_runs(runs: &[Replication]) -> Value {
-    let by_seed_per_s = runs.iter().filter_map(|r| r.value("all", super::ALLOWABLE)).collect();
+    let by_seed_per_s = runs.iter().filter_map(|r| r.value("all", ALLOWABLE)).collect();
     let threshold = runs.first().and_then(|r| r.value("all", "threshold")).map(|t| t as u32);
     Value { by_seed_per_s, threshold }
 }
