@@ -287,15 +287,13 @@ fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
         line.unwrap_or_else(|| panic!("no `{says}` in:\n{text}")).to_string()
     };
     assert!(line("slo_ms  orloj").contains("clockwork"), "{text}");
-    let of_120: Vec<&str> = text.lines().filter(|l| l.starts_with("  120 ")).collect();
-    assert!(
-        of_120.len() == 3 && of_120[1].contains(" 0.900"),
-        "ours, the paper's, the error:\n{text}"
-    );
+    let mut of_120 = text.lines().filter(|l| l.starts_with("  120 "));
+    assert!(of_120.any(|l| l.contains(" 0.900")), "the paper's number:\n{text}");
+    let in_a_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = "a longer SLO is never worse for ours [";
-    assert!(text.contains(&format!("not judged (2 of 3 seeds): {says}")), "{text}");
+    assert!(in_a_line(&text).contains(&format!("not judged (2 of 3 seeds): {says}")), "{text}");
     let whole = place.run(&args[..3]).ok();
-    assert!(whole.contains(&format!("holds: {says}")), "{whole}");
+    assert!(in_a_line(&whole).contains(&format!("holds: {says}")), "{whole}");
     assert!(text.contains("\nAssumptions, where the paper says nothing\n"), "{text}");
     let picture = [&args[..], &["--plot", "a.svg", "--out", "r"]].concat();
     assert_eq!(place.run(&picture).ok(), text);
