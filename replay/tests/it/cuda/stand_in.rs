@@ -164,21 +164,6 @@ fn a_library_that_is_no_driver_is_named_with_what_it_lacks() {
 }
 
 #[test]
-fn kernels_of_one_s_own_that_cannot_be_are_refused_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    let (absent, wrong) = (folder.path().join("absent.cu"), folder.path().join("wrong.cu"));
-    std::fs::write(&wrong, "no CUDA C").unwrap();
-    // Without NVRTC the reason is that; with it, what NVRTC says.
-    for (path, wanted) in
-        [(absent, "correct or remove `kernel_src`"), (wrong, "remove `kernel_src`")]
-    {
-        let with = [("ORRERY_CUDA_SOURCE", path.to_str().unwrap())];
-        let text = played("source", Some(&stand_in()), &with);
-        contains(&text, &["error: cuda:0: compiling ", wanted, "held: 0"]);
-    }
-}
-
-#[test]
 fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
     let cases: [(&str, &str, &str, &[&str]); 9] = [
         ("VERSION", "11020", "work", &["it is CUDA 11.2", "11.4 is the least", "470 or newer"]),
@@ -493,7 +478,7 @@ fn a_batch_of_an_encoder_is_one_launch_of_a_graph() {
     // Four sizes by four lengths; three layers of twelve launches, and the copy of the lengths.
     contains(
         &text,
-        &["16 of up to 37 nodes\"", "4: 1 graphs, 0 kernels", "1: 1 graphs, 0 kernels"],
+        &["16 of up to 37 nodes, 2 MiB\"", "4: 1 graphs, 0 kernels", "1: 1 graphs, 0 kernels"],
     );
     contains(&text, &["nodes in order: true", "ended well", "held: 0"]);
     let text = played("graphs off", Some(&stand_in()), &[]);
@@ -505,7 +490,7 @@ fn what_cannot_be_captured_is_launched_and_said_or_refused() {
     // The last of sixteen: of four items.
     let fails = [("ORRERY_STAND_IN_CAPTURE_FAILS", "16")];
     let text = played("graphs", Some(&stand_in()), &fails);
-    contains(&text, &["15 of up to 37 nodes; the others are launched kernel by kernel: "]);
+    contains(&text, &["15 of up to 37 nodes, 1 MiB; the others are launched kernel by kernel: "]);
     contains(&text, &["CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "4: 0 graphs, 36 kernels"]);
     contains(&text, &["1: 1 graphs, 0 kernels", "ended well", "held: 0"]);
     let text = played("graphs required", Some(&stand_in()), &fails);
