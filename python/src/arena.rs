@@ -6,8 +6,8 @@ use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
 use orrery_arena::{League, Suite, claims, document, rows, stories};
-use orrery_cells::replication::Replication;
-use orrery_cells::seeds::Seeds;
+use orrery_sweep::replication::Replication;
+use orrery_sweep::seeds::Seeds;
 use orrery_scenario::{PolicySpec, policies};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -96,7 +96,7 @@ pub fn arena(
             ran.push(own_runs(&suite, one, seeds, audit)?);
         }
         let asked = Asked::of(suite, published, seeds);
-        asked.policies.iter().filter_map(PolicySpec::why_slow).for_each(|why| orrery_output::say(&why));
+        asked.policies.iter().filter_map(PolicySpec::why_slow).for_each(|why| orrery_report::say(&why));
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
             crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;
@@ -114,7 +114,7 @@ pub fn arena(
         let document = document::document(&league, None, None, &judged, &stories);
         let svg = document::figure(&league).ok().map(|f| f.to_svg());
         let text = document.to_text();
-        let html = orrery_output::whole_page(document, &rows, "orrery.arena in Python".to_string());
+        let html = orrery_report::whole_page(document, &rows, "orrery.arena in Python".to_string());
         PyResult::Ok((rows, text, html, svg))
     })?;
     Ok((Table::of(Of::Results(rows))?, text, html, svg))

@@ -4,12 +4,12 @@
 use crate::policy::{Factory, Failed};
 use crate::watching::{Requests, Stopper};
 use crate::world::WorldNames;
-use orrery_cells::logged::names;
-use orrery_cells::replication::Replication;
-use orrery_cells::scenario_cell::{ScenarioCell, inputs_sha256};
-use orrery_cells::seeds::Seeds;
-use orrery_cells::watch::{scope_names, watch};
-use orrery_output::threads;
+use orrery_sweep::logged::names;
+use orrery_sweep::replication::Replication;
+use orrery_sweep::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_sweep::seeds::Seeds;
+use orrery_sweep::watch::{scope_names, watch};
+use orrery_report::threads;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::audit::Auditor;

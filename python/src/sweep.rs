@@ -3,12 +3,12 @@
 use crate::call::{Call, Chosen, Given, refused, runs};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
-use orrery_cells::manifest::Lister;
-use orrery_cells::replication::Replication;
-use orrery_cells::rows::{difference, rows};
-use orrery_cells::scenario_cell::ScenarioCell;
-use orrery_cells::seeds::Until;
-use orrery_cells::sweep_file::SweepFile;
+use orrery_sweep::manifest::Lister;
+use orrery_sweep::replication::Replication;
+use orrery_sweep::rows::{difference, rows};
+use orrery_sweep::scenario_cell::ScenarioCell;
+use orrery_sweep::seeds::Until;
+use orrery_sweep::sweep_file::SweepFile;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use pyo3::prelude::*;

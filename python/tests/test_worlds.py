@@ -1,6 +1,6 @@
 """Worlds of the covering array: in Python they have the command line's numbers.
 
-`ORRERY_WORLDS` names the folder in which the test `ways` of `tests/tests/it/cli/ways.rs` kept them, each in a folder
+`ORRERY_WORLDS` names the folder in which the test `ways` of `tests/it/cli/ways.rs` kept them, each in a folder
 of its own with what `run`, `sweep` and `reproduce` print; without it there is nothing to compare. By hand:
 `ORRERY_WORLDS_KEPT=FOLDER cargo test --release -p orrery-tests --test it -- cli::ways`.
 """

@@ -18,9 +18,9 @@ use crate::target::{DeviceConfig, look};
 use crate::threads::cores;
 use crate::validate::CampaignFile;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use orrery_output::set_verbosity;
-use orrery_output::whole_file::write_atomically;
-use orrery_program::manual::{Shell, completions, pages};
+use orrery_report::manual::{Shell, completions, pages};
+use orrery_report::set_verbosity;
+use orrery_report::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::reference::schema;
 use shared::Answer;
@@ -37,8 +37,8 @@ use std::process::ExitCode;
   orrery-replay run scenarios/one-gpu-bert.toml --policy orloj --profile bert-profile.toml --out run
   orrery-replay compare run/predicted.log run --plot errors.svg
   orrery-replay retrace scenarios/one-gpu-bert.toml run --profile bert-profile.toml
-  orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
-  orrery-replay validated docs/validation
+  orrery-replay validate replay/campaigns/emulated.toml --out replay/validated/emulated
+  orrery-replay validated replay/validated
 
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.
 stdout is the result; stderr is progress and diagnostics.")]
@@ -104,7 +104,7 @@ fn program(commit: &str) -> clap::Command {
 
 /// Reads the arguments, does it, and answers, as a program that was built from this commit.
 pub fn main(commit: &str) -> ExitCode {
-    if let Some(why) = orrery_program::why_stdout_is_closed() {
+    if let Some(why) = orrery_report::why_stdout_is_closed() {
         return fail(&format!(
             "stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
         ));

@@ -1,7 +1,7 @@
 //! The differential test of the workspace's `tests/`, without what it does not need: for mutants of the
 //! engine, which rebuild this and nothing else (`docs/testing.md`).
 
-#[path = "../../tests/tests/it"]
+#[path = "../../tests/it"]
 mod it {
     pub mod differential;
     pub mod example_policy;

@@ -1,6 +1,6 @@
 //! Two results of a league beside each other, cell by cell.
 
-use orrery_output::page::{Field, Page, Table, Tone};
+use orrery_report::page::{Field, Page, Table, Tone};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use std::collections::BTreeMap;

@@ -5,12 +5,12 @@
 use crate::league::League;
 use crate::rows::place;
 use crate::suite::Suite;
-use orrery_cells::hash::spec_sha256;
-use orrery_papers::claims::{Checked, Claim, LeftOut, Take, Verdict, asked, cells_of, judged};
+use orrery_reproduce::claims::{Checked, Claim, LeftOut, Take, Verdict, asked, cells_of, judged};
 use orrery_results::{RESULT_VERSION, Row, difference_of, metric, seed_list, unit};
 use orrery_scenario::scenario::place::parse_error;
 use orrery_scenario::{SpecError, policies};
 use orrery_sim::stats;
+use orrery_sweep::hash::spec_sha256;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -231,7 +231,7 @@ fn beyond(claim: &Claim, rows: &[Row]) -> usize {
     let is = |r: &&Row, system: &str| {
         r.system == system && r.metric == claim.metric && r.versus.is_empty() && r.scope == "all"
     };
-    let at = |r: &Row| orrery_papers::numbers::is_at(r, &claim.at);
+    let at = |r: &Row| orrery_reproduce::numbers::is_at(r, &claim.at);
     let none = rows.iter().filter(|r| is(r, &claim.over) && r.value == Some(0.0) && at(r));
     let has = |none: &Row| {
         let own = rows.iter().find(|r| is(r, &claim.of) && r.case == none.case);

@@ -11,8 +11,8 @@ use crate::map::{Cell, Map, grid};
 use crate::stories::Story;
 use crate::tuned::Tuned;
 use crate::words::{sentence, short};
-use orrery_output::page::{Field, Page, Part, TO_KNOW, Table, Tone};
 use orrery_plots::{Figure, PlotError, winners};
+use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, Tone};
 
 /// The document.
 pub fn document(

@@ -3,20 +3,20 @@
 //! A policy that cannot run a scenario has no runs there, and the reason.
 
 use crate::suite::Suite;
-use orrery_cells::costs::Rates;
-use orrery_cells::goodput::Search;
-use orrery_cells::hash::spec_sha256;
-use orrery_cells::kept::Kept;
-use orrery_cells::leases::Leases;
-use orrery_cells::parts::{Ran, is_stopped, run_parts};
-use orrery_cells::replication::{Measure, Replication};
-use orrery_cells::scenario_cell::{Inputs, ScenarioCell};
-use orrery_cells::seeds::Seeds;
-use orrery_cells::shard::Shard;
-use orrery_cells::share::{Part, Worked, share};
 use orrery_results::metric;
 use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
 use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sweep::costs::Rates;
+use orrery_sweep::goodput::Search;
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::kept::Kept;
+use orrery_sweep::leases::Leases;
+use orrery_sweep::parts::{Ran, is_stopped, run_parts};
+use orrery_sweep::replication::{Measure, Replication};
+use orrery_sweep::scenario_cell::{Inputs, ScenarioCell};
+use orrery_sweep::seeds::Seeds;
+use orrery_sweep::shard::Shard;
+use orrery_sweep::share::{Part, Worked, share};
 use std::cmp::Reverse;
 use std::path::PathBuf;
 

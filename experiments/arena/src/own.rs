@@ -2,10 +2,10 @@
 
 use crate::fight::{Fought, scored};
 use crate::suite::Suite;
-use orrery_cells::hash::spec_sha256;
-use orrery_cells::replication::Replication;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::replication::Replication;
 use serde::{Deserialize, Serialize};
 
 /// The runs of a policy in every scenario of a suite.

@@ -4,9 +4,9 @@
 
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::Suite;
-use orrery_cells::goodput::{Search, Searched};
 use orrery_results::metric;
 use orrery_scenario::{Scenario, SpecError};
+use orrery_sweep::goodput::{Search, Searched};
 
 /// Searches of each cell.
 pub const SEEDS: u32 = 3;

@@ -3,9 +3,9 @@
 use crate::fight::Fought;
 use crate::league::League;
 use crate::tuned::Tuned;
-use orrery_cells::rows::rows;
-use orrery_cells::seeds::Seeds;
 use orrery_results::{Row, difference_of, metric, seed_list, unit};
+use orrery_sweep::rows::rows;
+use orrery_sweep::seeds::Seeds;
 use serde_json::{Value, json};
 
 /// The rows: of each cell, and its difference to the best of the scenario; then those of the highest rates.

@@ -3,7 +3,7 @@
 //! It runs its first seed there once more, with the log that `orrery run --log --why` writes.
 
 use crate::league::League;
-use orrery_logs::explain::{Fared, worst_of_run};
+use orrery_explain::explain::{Fared, worst_of_run};
 use orrery_scenario::{PolicySpec, SpecError};
 
 /// So many requests of each scenario are told of.

@@ -3,9 +3,9 @@
 //! It never changes once it is named; its hash is that of all its files and stands in every result.
 
 use crate::shipped;
-use orrery_cells::hash::{Hasher, sha256};
 use orrery_scenario::scenario::texts;
 use orrery_scenario::{Scenario, SpecError, read_text};
+use orrery_sweep::hash::{Hasher, sha256};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::errors::{Errors, Part as Rows, error};
 use crate::evidence::{Found, RUNS};
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
-use orrery_output::page::{Field, Page, Part, Table, Tone};
+use orrery_report::page::{Field, Page, Part, Table, Tone};
 
 /// An error below this is as good as a repeated measurement is.
 const GOOD: f64 = 0.03;

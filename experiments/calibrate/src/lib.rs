@@ -34,7 +34,7 @@ pub use fit::{Fitted, Tried};
 pub use orrery_import::{ARRIVALS, Arriving, Options};
 pub use value::{Values, WHAT};
 
-use orrery_output::Progress;
+use orrery_report::Progress;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use rayon::prelude::*;
 use std::path::Path;
@@ -134,7 +134,7 @@ pub fn calibrate(
 
 impl Calibration {
     /// The document: its text, its Markdown and its page.
-    pub fn document(&self) -> orrery_output::Page {
+    pub fn document(&self) -> orrery_report::Page {
         document::document(self)
     }
 

@@ -137,7 +137,7 @@ fn where_nothing_is_left_nothing_is_recommended() {
 /// perf_analyzer's documented table: a profile and a delay, both of its first row, predict the others within 2 %.
 #[test]
 fn perf_analyzer_s_documented_table_follows_from_its_first_row() {
-    let sample = "../import/samples/perf_analyzer.csv";
+    let sample = "../../traces/import/samples/perf_analyzer.csv";
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
     let text = std::fs::read_to_string(sample).unwrap();
     let measured = measured("perf_analyzer.csv", &text, Path::new("perf_analyzer.csv"));

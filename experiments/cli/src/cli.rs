@@ -6,9 +6,9 @@
 use crate::commands;
 use crate::groups::grouped;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use orrery_output::page::{WITHOUT_EFFECT, version_of};
-use orrery_output::{self as output, Answer};
-use orrery_program::manual::{Shell, completions};
+use orrery_report::manual::{Shell, completions};
+use orrery_report::page::{WITHOUT_EFFECT, version_of};
+use orrery_report::{self as output, Answer};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -119,7 +119,7 @@ pub fn main(commit: &str) -> ExitCode {
 /// Runs a command, given with the program's name before it; its exit code.
 pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
     // Before hours of runs, and before help is printed.
-    if let Some(why) = orrery_program::why_stdout_is_closed() {
+    if let Some(why) = orrery_report::why_stdout_is_closed() {
         output::tell(&format!(
             "error: stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
         ));
@@ -223,7 +223,7 @@ fn print(answer: &Answer) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orrery_output::page::again;
+    use orrery_report::page::again;
 
     /// The command on a page, of words that are accepted.
     fn printed(words: &[String]) -> Option<String> {

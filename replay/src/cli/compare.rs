@@ -4,8 +4,8 @@ use super::shared::Answer;
 use crate::compare::{Comparison, Side, figure, first_difference, report};
 use crate::error::Error;
 use clap::Args;
-use orrery_output::say;
-use orrery_output::whole_file::write_atomically;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use std::path::PathBuf;
 
 /// `orrery-replay compare`.

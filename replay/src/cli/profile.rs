@@ -8,8 +8,8 @@ use crate::profile::fit::Form;
 use crate::profile::{Settings, profile};
 use crate::runner::check_clock;
 use clap::Args;
-use orrery_output::say;
-use orrery_output::whole_file::write_atomically;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use orrery_scenario::Scenario;
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::validate::{beyond, limits};
 use clap::Args;
-use orrery_output::say;
+use orrery_report::say;
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};

@@ -6,16 +6,16 @@ use crate::error::Error;
 use crate::host;
 use crate::validate::{self, Campaign, Effort, Store, has_gpu_run, markdown, to_csv, verdict};
 use clap::Args;
-use orrery_output::say;
-use orrery_output::whole_file::write_atomically;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `orrery-replay validate`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
-  orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out docs/validation/gpu-timed
+  orrery-replay validate replay/campaigns/emulated.toml --out replay/validated/emulated
+  orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out replay/validated/gpu-timed
 
 A stopped campaign resumes: finished points are not run again.")]
 pub struct Validate {
@@ -142,8 +142,8 @@ impl Validate {
 /// `orrery-replay validated`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  orrery-replay validated docs/validation
-  orrery-replay validated docs/validation/cpu-small docs/validation/cpu-medium docs/validation/cpu-large")]
+  orrery-replay validated replay/validated
+  orrery-replay validated replay/validated/cpu-small replay/validated/cpu-medium replay/validated/cpu-large")]
 pub struct Validated {
     /// Folders of campaigns, or folders that hold such.
     #[arg(required = true, value_name = "FOLDER")]

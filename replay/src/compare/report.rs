@@ -5,8 +5,8 @@ use super::logs::{Side, same_workload};
 use super::summary::{Naive, Summary};
 use crate::error::Error;
 use crate::quantiles::Quantiles;
-use orrery_output::Page;
-use orrery_output::page::{Field, Part, Table};
+use orrery_report::Page;
+use orrery_report::page::{Field, Part, Table};
 
 /// Two sides, compared.
 #[derive(Clone, Debug)]

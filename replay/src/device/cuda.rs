@@ -25,7 +25,7 @@
 //! - Clocks are not fixed, which takes an administrator (`nvidia-smi -lgc`). They are measured, and
 //!   written down.
 //!
-//! It has run on an H100 (`docs/validation`), in tests against a stand-in for the driver, and its kernels on the
+//! It has run on an H100 (`replay/validated`), in tests against a stand-in for the driver, and its kernels on the
 //! CPU. A batch of an encoder is one launch of a CUDA graph, captured when its lane is made; graphs have not run on a GPU
 //! yet. Where they cannot be captured it is launched kernel by kernel, and where the host stops, the device waits.
 

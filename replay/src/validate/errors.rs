@@ -2,7 +2,7 @@
 
 use super::outcome::{PointResult, SENSITIVE_POINTS};
 use crate::compare::Summary;
-use orrery_output::page::{Field, Table};
+use orrery_report::page::{Field, Table};
 
 /// A finish rate outside 1 to 99 % on both sides is easily predicted.
 const TRIVIAL_PERCENT: f64 = 1.0;

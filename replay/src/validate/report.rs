@@ -10,9 +10,9 @@ use crate::card;
 use crate::profile::{Errors, ProfileFile};
 use crate::quantiles::{Quantiles, quantile};
 use crate::target::Target;
-use orrery_output::Page;
-use orrery_output::page::{Field, Part, Table, Tone};
 use orrery_plots::Figure;
+use orrery_report::Page;
+use orrery_report::page::{Field, Part, Table, Tone};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs that count fewer requests than this are said to.

@@ -5,7 +5,7 @@ use super::point::Point;
 use crate::error::{Error, read_text};
 use crate::folder::Unfinished;
 use crate::profile::ProfileFile;
-use orrery_output::whole_file::write_atomically;
+use orrery_report::whole_file::write_atomically;
 use std::path::{Path, PathBuf};
 
 /// The folder.

@@ -6,8 +6,8 @@ use super::store;
 use super::twins::figures_of;
 use super::verdict::sensitive;
 use crate::error::Error;
-use orrery_output::Page;
-use orrery_output::page::{Field, Part, Table};
+use orrery_report::Page;
+use orrery_report::page::{Field, Part, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

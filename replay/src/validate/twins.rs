@@ -9,7 +9,7 @@ use super::outcome::{
 };
 use super::point::Point;
 use crate::profile::DRIFT_MAX_PERCENT;
-use orrery_output::page::{Field, Table};
+use orrery_report::page::{Field, Table};
 use std::collections::BTreeMap;
 
 /// Twins, judged.

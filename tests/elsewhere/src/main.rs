@@ -3,9 +3,9 @@
 //!
 //! Its arguments are scenarios and files of jobs.
 
-use orrery_cells::own::{OwnFile, rows_of_file};
-use orrery_cells::seeds::Seeds;
-use orrery_cells::{details, scenario_rows};
+use orrery_sweep::own::{OwnFile, rows_of_file};
+use orrery_sweep::seeds::Seeds;
+use orrery_sweep::{details, scenario_rows};
 use orrery_results::to_csv;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::tokens::TokensFile;

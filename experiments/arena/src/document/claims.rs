@@ -1,9 +1,9 @@
 //! What the papers claim: a point for each headline, and all of it as a table.
 
 use crate::claims::Judged;
-use orrery_output::page::Part;
-use orrery_papers::claims::{Checked, Claim, Verdict};
-use orrery_papers::page::claim_table;
+use orrery_report::page::Part;
+use orrery_reproduce::claims::{Checked, Claim, Verdict};
+use orrery_reproduce::page::claim_table;
 
 const ALL: [Verdict; 5] =
     [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotJudged, Verdict::NotRun];

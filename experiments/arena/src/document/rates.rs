@@ -4,8 +4,8 @@ use crate::fight::Fought;
 use crate::league::League;
 use crate::rates::{MODELS_MOST, Rates, SEEDS, rate, search};
 use crate::words::short;
-use orrery_cells::goodput::Search;
-use orrery_output::page::{Field, Table};
+use orrery_report::page::{Field, Table};
+use orrery_sweep::goodput::Search;
 
 /// A line for each policy: what part of the best rate it carries.
 pub fn table(rates: &Rates, league: &League) -> Table {

@@ -2,11 +2,11 @@ use crate::claims::{Headlines, Judged, judge, rows};
 use crate::fight::{Asked, Fought};
 use crate::league::League;
 use crate::suite::Suite;
-use orrery_cells::replication::{Measure, Replication};
-use orrery_papers::claims::Verdict;
-use orrery_papers::numbers::is_at;
+use orrery_reproduce::claims::Verdict;
+use orrery_reproduce::numbers::is_at;
 use orrery_results::{Row, is_metric, metric};
 use orrery_scenario::{PolicySpec, policies};
+use orrery_sweep::replication::{Measure, Replication};
 
 fn headlines() -> Headlines {
     Headlines::of("2026.1").expect("a file").expect("headlines")

@@ -179,7 +179,7 @@ fn ties_are_looked_at_again_with_more_seeds_of_all_policies_and_the_bytes_are_th
     let more: Vec<usize> = (0..after.len()).filter(|s| league.seeds(*s) == 24).collect();
     assert!(!more.is_empty() && more.len() < after.len(), "{more:?}");
     let runs =
-        |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_cells::replication::Replication>> {
+        |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_sweep::replication::Replication>> {
             cells[s].iter().map(|c| c.runs.clone()).collect()
         };
     for s in 0..after.len() {

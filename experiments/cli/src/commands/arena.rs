@@ -8,13 +8,13 @@ use orrery_arena::suite::Half;
 use orrery_arena::ties::break_ties;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
 use orrery_arena::{League, Suite, claims, document, rates, rows, stories};
-use orrery_cells::shard::Shard;
-use orrery_output::figure::{Size, check_name, save, unsuitable};
-use orrery_output::page::WITHOUT_EFFECT;
-use orrery_output::whole_file::check_place;
-use orrery_output::{Answer, Forms, Output, result_files, say};
+use orrery_report::figure::{Size, check_name, save, unsuitable};
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::whole_file::check_place;
+use orrery_report::{Answer, Forms, Output, result_files, say};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::{PolicySpec, SpecError, policies};
+use orrery_sweep::shard::Shard;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! `orrery audit`: a schedule log against the rules of the world.
 
 use clap::Args;
-use orrery_output::{Answer, log_file};
+use orrery_report::{Answer, log_file};
 use orrery_scenario::SpecError;
 use orrery_sim::audit::Auditor;
 use orrery_sim::jobs;

@@ -3,9 +3,9 @@
 use clap::Args;
 use orrery_calibrate::{Asked, Measurements, calibrate};
 use orrery_import::{Arriving, Options};
-use orrery_output::page::WITHOUT_EFFECT;
-use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_output::{Answer, Forms, Output};
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::whole_file::{check_place, write_atomically};
+use orrery_report::{Answer, Forms, Output};
 use orrery_results::{to_json, wide};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
         seed: args.seed.unwrap_or(scenario.seed),
         fit_rows: args.fit_rows,
     };
-    let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
+    let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let found = pool.install(|| calibrate(&scenario, &measured, asked))?;
     let document = found.document();
     let name = format!("{}-calibrated", scenario.name);

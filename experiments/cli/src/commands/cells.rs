@@ -4,15 +4,15 @@
 //! manifest.
 
 use clap::{Args, ValueEnum};
-use orrery_cells::costs::{Rates, used_s};
-use orrery_cells::leases::{Owner, owners};
-use orrery_cells::manifest::{Head, ListedCell};
-use orrery_cells::share::Worked;
-use orrery_cells::store::{Entry, Store};
-use orrery_cells::work::Work;
-use orrery_output::Answer;
-use orrery_output::tables::Text;
+use orrery_report::Answer;
+use orrery_report::tables::Text;
 use orrery_scenario::SpecError;
+use orrery_sweep::costs::{Rates, used_s};
+use orrery_sweep::leases::{Owner, owners};
+use orrery_sweep::manifest::{Head, ListedCell};
+use orrery_sweep::share::Worked;
+use orrery_sweep::store::{Entry, Store};
+use orrery_sweep::work::Work;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

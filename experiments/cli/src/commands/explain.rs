@@ -1,8 +1,8 @@
 //! `orrery explain`: what happened to one request, or which requests fared worst.
 
-use orrery_logs::explain::{Failure, explain, tokens, worst};
-use orrery_output::Answer;
-use orrery_output::log_file;
+use orrery_explain::explain::{Failure, explain, tokens, worst};
+use orrery_report::Answer;
+use orrery_report::log_file;
 use orrery_scenario::SpecError;
 use orrery_sim::request::RequestId;
 use std::path::PathBuf;

@@ -3,20 +3,20 @@
 use super::set::Set;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use orrery_cells::answers::answers;
-use orrery_cells::goodput::{Criterion, Find, Search};
-use orrery_cells::goodput_report as report;
-use orrery_cells::notes::notes_of;
-use orrery_cells::page::drawn;
-use orrery_cells::scenario_cell::{Cell, Subject};
-use orrery_cells::seeds::Seeds;
-use orrery_output::Forms;
-use orrery_output::page::WITHOUT_EFFECT;
-use orrery_output::{Answer, Output};
+use orrery_report::Forms;
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::{Answer, Output};
 use orrery_results::{to_json, wide};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
+use orrery_sweep::answers::answers;
+use orrery_sweep::goodput::{Criterion, Find, Search};
+use orrery_sweep::goodput_report as report;
+use orrery_sweep::notes::notes_of;
+use orrery_sweep::page::drawn;
+use orrery_sweep::scenario_cell::{Cell, Subject};
+use orrery_sweep::seeds::Seeds;
 use std::path::PathBuf;
 
 /// `orrery goodput`.
@@ -124,7 +124,7 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
     let first = args.seed.unwrap_or(seed);
     file.check(first, &policies, Some(search))?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
-    let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
+    let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let cells = Cell::of_policies(&file, &policies, seeds, Some(search))?;
     let answers = pool.install(|| answers(name, &cells))?;
     let mut out = answers.rows;

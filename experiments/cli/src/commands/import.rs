@@ -4,9 +4,9 @@ use clap::{Args, ValueEnum};
 use orrery_import::{
     ARRIVALS, Arriving, Content, FORMATS, File, Kind, Options, Reading, help, join, read,
 };
-use orrery_output::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
-use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_output::{Answer, whole_page};
+use orrery_report::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
+use orrery_report::whole_file::{check_place, write_atomically};
+use orrery_report::{Answer, whole_page};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::hint;
 use orrery_scenario::scenario::file::Timestamps;

@@ -1,9 +1,9 @@
 //! `orrery list`: what can be reproduced, model zoos, policies; and what is in one of them.
 
 use clap::Args;
-use orrery_output::Answer;
-use orrery_output::tables::Text;
-use orrery_papers::{describe, registry, reproduce};
+use orrery_report::Answer;
+use orrery_report::tables::Text;
+use orrery_reproduce::{describe, registry, reproduce};
 use orrery_scenario::error::{hint, one_of};
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};

@@ -1,9 +1,9 @@
 //! `orrery man`: a man page for each command.
 
 use clap::Args;
-use orrery_output::Answer;
-use orrery_output::whole_file::{check_place, unwritable, write_atomically};
-use orrery_program::manual::pages;
+use orrery_report::Answer;
+use orrery_report::manual::pages;
+use orrery_report::whole_file::{check_place, unwritable, write_atomically};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 

@@ -1,14 +1,14 @@
 //! `orrery page`: results that were written before, on one page.
 
 use clap::Args;
-use orrery_cells::page::of_cells;
-use orrery_output::Answer;
-use orrery_output::page::{self, Page, Part};
-use orrery_output::result_files;
-use orrery_papers::reproduce::{self, Asked};
-use orrery_papers::{page as experiment_page, registry};
+use orrery_report::Answer;
+use orrery_report::page::{self, Page, Part};
+use orrery_report::result_files;
+use orrery_reproduce::reproduce::{self, Asked};
+use orrery_reproduce::{page as experiment_page, registry};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
+use orrery_sweep::page::of_cells;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

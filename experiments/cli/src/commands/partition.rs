@@ -3,11 +3,12 @@
 //! The problem and the answer are here; how it is solved is not.
 
 use clap::Args;
-use orrery_cells::partition::{Method, Named, PartitionFile};
-use orrery_output::Answer;
-use orrery_output::tables::Text;
-use orrery_planner::partition::{Answer as Solved, Assignment};
+use orrery_report::Answer;
+use orrery_report::tables::Text;
+use orrery_reproduce::kinds::partition::file::PartitionFile;
+use orrery_reproduce::kinds::partition::problem::{Method, Named};
 use orrery_scenario::SpecError;
+use orrery_solvers::partition::{Answer as Solved, Assignment};
 use std::fmt::Write;
 use std::path::PathBuf;
 

@@ -4,11 +4,11 @@ mod line;
 
 use clap::Args;
 use line::LineArgs;
-use orrery_output::figure::{Size, check_name};
-use orrery_output::page::WITHOUT_EFFECT;
-use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_output::{Answer, Forms, Output, tell};
-use orrery_plans::{PlanFile, answers, draw};
+use orrery_plan::{PlanFile, answers, draw};
+use orrery_report::figure::{Size, check_name};
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::whole_file::{check_place, write_atomically};
+use orrery_report::{Answer, Forms, Output, tell};
 use orrery_results::{to_json, wide};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
@@ -89,12 +89,12 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     if args.exact {
         plan.robust = Some(Vec::new());
     }
-    if args.next && orrery_plans::is_quick(&plan) {
+    if args.next && orrery_plan::is_quick(&plan) {
         tell("`--next` changes nothing: of clusters the next answer is always looked for");
     }
     plan.next = args.next;
     let frontier = args.plot.is_some() || args.output.html.is_some();
-    let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
+    let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
     let problem = &all.plan.problem;
     let name = problem.plan.name().to_string();

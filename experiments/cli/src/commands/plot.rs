@@ -1,9 +1,9 @@
 //! `orrery plot`: figures from result tables.
 
-use orrery_output::Answer;
-use orrery_output::figure::{check_name, save};
-use orrery_output::view::{Tables, View, figure};
-use orrery_output::whole_file::check_place;
+use orrery_report::Answer;
+use orrery_report::figure::{check_name, save};
+use orrery_report::view::{Tables, View, figure};
+use orrery_report::whole_file::check_place;
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 

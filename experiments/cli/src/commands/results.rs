@@ -11,8 +11,8 @@ mod select;
 
 use clap::{Args, ValueEnum};
 use groups::{Pivot, pivoted};
-use orrery_output::tables::Text;
-use orrery_output::{Answer, result_files, say};
+use orrery_report::tables::Text;
+use orrery_report::{Answer, result_files, say};
 use orrery_scenario::SpecError;
 use select::{Condition, Rows};
 use serde_json::{Map, Value, json};

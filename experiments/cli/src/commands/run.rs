@@ -7,23 +7,23 @@ mod parquet_tests;
 
 pub use args::Run;
 
-use orrery_cells::details;
-use orrery_cells::logged;
-use orrery_cells::notes::notes_of;
-use orrery_cells::replication::Replication;
-use orrery_cells::run_report::of_run;
-use orrery_cells::scenario_rows::rows_of_scenario;
-use orrery_cells::seeds::Seeds;
-use orrery_cells::watch::scope_names;
-use orrery_output::threads::pool;
-use orrery_output::whole_file::check_place;
-use orrery_output::{Answer, Forms};
+use orrery_report::threads::pool;
+use orrery_report::whole_file::check_place;
+use orrery_report::{Answer, Forms};
 use orrery_results::to_json;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{PolicySpec, SpecError, kind};
-use orrery_whatif::report;
+use orrery_serve::report;
+use orrery_sweep::details;
+use orrery_sweep::logged;
+use orrery_sweep::notes::notes_of;
+use orrery_sweep::replication::Replication;
+use orrery_sweep::run_report::of_run;
+use orrery_sweep::scenario_rows::rows_of_scenario;
+use orrery_sweep::seeds::Seeds;
+use orrery_sweep::watch::scope_names;
 use std::path::Path;
 
 /// `orrery run`.

@@ -1,16 +1,16 @@
 //! `orrery schema`: the JSON Schema of the files that users write, for their editors.
 
 use clap::{Args, ValueEnum};
-use orrery_cells::goodput::Search;
-use orrery_cells::partition::PartitionFile;
-use orrery_cells::sweep_file::SweepFile;
-use orrery_output::Answer;
-use orrery_papers::file::AllKeys;
-use orrery_plans::PlanFile;
+use orrery_plan::PlanFile;
+use orrery_report::Answer;
+use orrery_reproduce::file::AllKeys;
+use orrery_reproduce::kinds::partition::file::PartitionFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_scenario::tokens::TokensFile;
+use orrery_sweep::goodput::Search;
+use orrery_sweep::sweep_file::SweepFile;
 
 /// `orrery schema`.
 #[derive(Debug, Args)]

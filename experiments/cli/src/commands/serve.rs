@@ -3,7 +3,7 @@
 //! ```text
 //!  the page ── address ──> door.rs: limits on what comes in
 //!      ▲                      │
-//!      └────── events ── http.rs ──> orrery_whatif: what can be asked, and the answers
+//!      └────── events ── http.rs ──> orrery_serve: what can be asked, and the answers
 //! ```
 //!
 //! It listens on the loopback only. A request needs the token of the printed address, and a `Host` of this
@@ -16,10 +16,10 @@ mod shared;
 mod token;
 
 use clap::Args;
-use orrery_output::threads::pool;
-use orrery_output::{Answer, say};
+use orrery_report::threads::pool;
+use orrery_report::{Answer, say};
 use orrery_scenario::SpecError;
-use orrery_whatif::Desk;
+use orrery_serve::Desk;
 use shared::{Shared, file_now};
 use std::io::Write;
 use std::net::TcpListener;

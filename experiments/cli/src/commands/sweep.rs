@@ -11,22 +11,22 @@
 //! folder has one manifest: whoever comes with another is refused.
 
 use clap::Args;
-use orrery_cells::join::{check_forms, join};
-use orrery_cells::leases::Leases;
-use orrery_cells::manifest::Lister;
-use orrery_cells::parts::{Ran, run_parts};
-use orrery_cells::scenario_cell::Subject;
-use orrery_cells::seeds::Until;
-use orrery_cells::shard::Shard;
-use orrery_cells::share::{Worked, share};
-use orrery_cells::store::Store;
-use orrery_cells::sweep_file::SweepFile;
-use orrery_cells::work::Work;
-use orrery_output::page::WITHOUT_EFFECT;
-use orrery_output::{Answer, Format, Output, say, tell};
-use orrery_papers::reproduce::{self, Outcome};
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::{Answer, Format, Output, say, tell};
+use orrery_reproduce::reproduce::{self, Outcome};
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
+use orrery_sweep::join::{check_forms, join};
+use orrery_sweep::leases::Leases;
+use orrery_sweep::manifest::Lister;
+use orrery_sweep::parts::{Ran, run_parts};
+use orrery_sweep::scenario_cell::Subject;
+use orrery_sweep::seeds::Until;
+use orrery_sweep::shard::Shard;
+use orrery_sweep::share::{Worked, share};
+use orrery_sweep::store::Store;
+use orrery_sweep::sweep_file::SweepFile;
+use orrery_sweep::work::Work;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

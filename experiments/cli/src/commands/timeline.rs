@@ -1,10 +1,10 @@
 //! `orrery timeline`: a schedule log for ui.perfetto.dev, or its batches as a table.
 
 use clap::ValueEnum;
-use orrery_logs::timeline::{Failure, Selection, write_batches, write_trace};
-use orrery_output::Answer;
-use orrery_output::log_file;
-use orrery_output::whole_file::{Unfinished, check_place, unwritable};
+use orrery_explain::timeline::{Failure, Selection, write_batches, write_trace};
+use orrery_report::Answer;
+use orrery_report::log_file;
+use orrery_report::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_sim::log::LogReader;
 use orrery_sim::request::RequestId;

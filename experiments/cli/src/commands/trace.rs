@@ -2,10 +2,10 @@
 
 use clap::Subcommand;
 use orrery_import::{self as import, File};
-use orrery_output::Answer;
+use orrery_report::Answer;
 #[cfg(feature = "parquet")]
-use orrery_output::parquet;
-use orrery_output::whole_file::{Unfinished, check_place, unwritable};
+use orrery_report::parquet;
+use orrery_report::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_traces::inspect::{format_of, inspect_with};

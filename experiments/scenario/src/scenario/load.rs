@@ -15,7 +15,7 @@ use super::process::steady_law;
 use super::value::{at_key, duration_s, requests, span_ms, without_copy};
 use crate::error::SpecError;
 use crate::listed::slice;
-use orrery_setup::sources::Bounded;
+use orrery_run::sources::Bounded;
 use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};

@@ -4,11 +4,11 @@ use orrery_scenario::{Scenario, kind};
 use orrery_sim::request::{AppId, Arrival};
 use orrery_sim::time::Span;
 
-const PERF: &str = include_str!("../../../import/samples/perf_analyzer.csv");
-const LOG: &str = include_str!("../../../import/samples/access_log.csv");
-const BURST: &str = include_str!("../../../import/samples/burstgpt.csv");
-const TRT: &str = include_str!("../../../import/samples/trtexec.json");
-const VLLM: &str = include_str!("../../../import/samples/vllm_serving.json");
+const PERF: &str = include_str!("../../../../traces/import/samples/perf_analyzer.csv");
+const LOG: &str = include_str!("../../../../traces/import/samples/access_log.csv");
+const BURST: &str = include_str!("../../../../traces/import/samples/burstgpt.csv");
+const TRT: &str = include_str!("../../../../traces/import/samples/trtexec.json");
+const VLLM: &str = include_str!("../../../../traces/import/samples/vllm_serving.json");
 
 /// A scenario of two applications with this latency and these arrivals, beside a file of this text, and its notes.
 fn noted(

@@ -205,7 +205,7 @@ fn the_kept_reports_are_written_again_where_there_is_no_such_device() {
         "cpu-large",
         "emulated-busy",
     ] {
-        let shipped = campaigns().join("../../docs/validation").join(name);
+        let shipped = campaigns().join("../../replay/validated").join(name);
         copy(&shipped, &at.join(name));
         let campaign = format!("{}.toml", name.trim_end_matches("-busy"));
         let campaign = campaigns().join(campaign).display().to_string();
@@ -327,7 +327,7 @@ fn known_keys(value: &toml::Value, schema: &Value, root: &Value, at: &str) {
 #[test]
 fn schemas_know_every_key_of_the_shipped_files() {
     let home = home();
-    let profiles = campaigns().join("../../docs/validation/emulated");
+    let profiles = campaigns().join("../../replay/validated/emulated");
     for (kind, folder, mark) in
         [("campaign", campaigns(), "[[grid]]"), ("profile", profiles, "orrery_profile = ")]
     {

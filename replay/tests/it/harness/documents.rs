@@ -1,8 +1,8 @@
 //! Every command of `orrery-replay` in README and `docs/`, run in virtual time. The other commands run in
-//! `tests/tests/it/cli/documents.rs`.
+//! `tests/it/cli/documents.rs`.
 
 #[allow(dead_code)]
-#[path = "../../../../tests/tests/it/cli/documents/commands.rs"]
+#[path = "../../../../tests/it/cli/documents/commands.rs"]
 mod commands;
 
 use super::cli::{copy, replay};
@@ -39,7 +39,7 @@ fn every_command_of_the_documents_runs() {
     for folder in ["scenarios", "replay"] {
         symlink(root().join(folder), home.path().join(folder)).unwrap();
     }
-    copy(&root().join("docs/validation"), &home.path().join("docs/validation"));
+    copy(&root().join("replay/validated"), &home.path().join("replay/validated"));
     let mut fits = Vec::new();
     for document in documents() {
         for command in of_blocks(&document) {

@@ -1,9 +1,9 @@
 //! A plan asked in one line: the options, and the plan file that they are written into.
 
 use clap::Args;
-use orrery_output::say;
-use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_plans::{Line, PlanFile, Source};
+use orrery_plan::{Line, PlanFile, Source};
+use orrery_report::say;
+use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
 

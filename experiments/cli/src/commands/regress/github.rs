@@ -3,7 +3,7 @@
 use super::compare::Kind;
 use super::outcome::{Outcome, Says, line, verdict};
 use super::page::inputs_of;
-use orrery_output::page::Tone;
+use orrery_report::page::Tone;
 
 /// Values of one annotation.
 const VALUES_MAX: usize = 20;

@@ -6,9 +6,9 @@
 //!          (trees)   (dotted keys with their values)    Input, of now ──┴──> differences
 //! ```
 
-use orrery_cells::hash::{sha256, sha256_of_file, spec_sha256};
-use orrery_output::page;
+use orrery_report::page;
 use orrery_results::{RESULT_VERSION, Row};
+use orrery_sweep::hash::{sha256, sha256_of_file, spec_sha256};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

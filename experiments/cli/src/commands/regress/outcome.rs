@@ -4,7 +4,7 @@ use super::compare::{Change, Comparison, Counts, Kind};
 use super::input::Difference;
 use super::require::{Judged, Verdict};
 use super::row::BaselineRow;
-use orrery_output::page::Tone;
+use orrery_report::page::Tone;
 use std::time::Duration;
 
 /// What came of a baseline.

@@ -6,7 +6,7 @@ use super::input::Difference;
 use super::outcome::{Compared, Outcome, Says, requirements, verdict};
 use super::require::Judged;
 use super::row::BaselineRow;
-use orrery_output::page::{self, Field, Page, Part, Table, Tone, capital};
+use orrery_report::page::{self, Field, Page, Part, Table, Tone, capital};
 use orrery_results::metric;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

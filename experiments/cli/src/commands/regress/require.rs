@@ -5,11 +5,11 @@
 
 use super::noise::seeds_to_decide;
 use super::row::BaselineRow;
-use orrery_cells::metrics::known_metric;
-use orrery_output::page::{Tone, reading};
+use orrery_report::page::{Tone, reading};
 use orrery_results::{Row, difference_in, metric, range};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_sweep::metrics::known_metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

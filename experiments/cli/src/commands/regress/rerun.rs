@@ -1,19 +1,19 @@
 //! What a baseline reruns: an experiment, a scenario, a file of tokens, or a sweep.
 
 use super::input::Input;
-use orrery_cells::manifest::Lister;
-use orrery_cells::metrics::known_metric;
-use orrery_cells::scenario_cell::{Cell, Subject};
-use orrery_cells::scenario_rows::{rows_of_cells, rows_of_scenario};
-use orrery_cells::seeds::{Seeds, Until};
-use orrery_cells::sweep_file::SweepFile;
-use orrery_papers::registry;
-use orrery_papers::reproduce::{Asked, rows_of};
+use orrery_reproduce::registry;
+use orrery_reproduce::reproduce::{Asked, rows_of};
 use orrery_results::{Row, metric};
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
+use orrery_sweep::manifest::Lister;
+use orrery_sweep::metrics::known_metric;
+use orrery_sweep::scenario_cell::{Cell, Subject};
+use orrery_sweep::scenario_rows::{rows_of_cells, rows_of_scenario};
+use orrery_sweep::seeds::{Seeds, Until};
+use orrery_sweep::sweep_file::SweepFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! `orrery reproduce --all`: every id, one after another, and the atlas of what came out.
 
 use super::args::Reproduce;
-use orrery_output::{Answer, Format, leave_page, say};
-use orrery_papers::atlas::{Chosen, Costs, Plate, Running, page};
-use orrery_papers::experiment::Experiment;
-use orrery_papers::reproduce::{self, Asked, How, Outcome};
+use orrery_report::{Answer, Format, leave_page, say};
+use orrery_reproduce::atlas::{Chosen, Costs, Plate, Running, page};
+use orrery_reproduce::experiment::Experiment;
+use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
 use orrery_scenario::SpecError;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plat
     match reproduce::run(e, &Asked::default(), how)? {
         Outcome::Whole(mut forms) => {
             let plate = forms.page.take().map(|own| Plate::of(e, own, &forms.rows));
-            let files = orrery_output::Output { html: None, ..args.output.clone() };
+            let files = orrery_report::Output { html: None, ..args.output.clone() };
             forms.answer(&e.id, &files)?;
             Ok(Some(plate))
         }

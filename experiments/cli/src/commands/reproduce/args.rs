@@ -1,11 +1,11 @@
 //! What can be asked of `orrery reproduce`.
 
 use clap::Args;
-use orrery_cells::seeds::Until;
-use orrery_cells::shard::Shard;
-use orrery_output::Output;
-use orrery_output::figure::Size;
-use orrery_output::page::WITHOUT_EFFECT;
+use orrery_report::Output;
+use orrery_report::figure::Size;
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_sweep::seeds::Until;
+use orrery_sweep::shard::Shard;
 use std::path::PathBuf;
 
 /// `orrery reproduce`.

@@ -2,13 +2,13 @@
 
 use super::all;
 use super::args::Reproduce;
-use orrery_output::Answer;
-use orrery_output::whole_file::check_place;
-use orrery_papers::experiment::Experiment;
-use orrery_papers::figure;
-use orrery_papers::options::CliOption;
-use orrery_papers::registry;
-use orrery_papers::reproduce::{self, Asked, How, Outcome};
+use orrery_report::Answer;
+use orrery_report::whole_file::check_place;
+use orrery_reproduce::experiment::Experiment;
+use orrery_reproduce::figure;
+use orrery_reproduce::options::CliOption;
+use orrery_reproduce::registry;
+use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
 use orrery_scenario::SpecError;
 
 /// `orrery reproduce`.

@@ -2,9 +2,9 @@
 
 use crate::commands::set::Set;
 use clap::Args;
-use orrery_cells::seeds::Until;
-use orrery_output::Output;
-use orrery_output::page::WITHOUT_EFFECT;
+use orrery_report::Output;
+use orrery_report::page::WITHOUT_EFFECT;
+use orrery_sweep::seeds::Until;
 use std::path::PathBuf;
 
 /// `orrery run`.

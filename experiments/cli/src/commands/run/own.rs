@@ -1,16 +1,16 @@
 //! `orrery run` of a file of a world of its own: of jobs, or of tokens.
 
 use super::args::Run;
-use orrery_cells::own::{OwnFile, OwnWorld, document, rows_of_file};
-use orrery_cells::page::drawn;
-use orrery_cells::seeds::Seeds;
-use orrery_output::say;
-use orrery_output::threads::pool;
-use orrery_output::whole_file::check_place;
-use orrery_output::{Answer, Forms};
+use orrery_report::say;
+use orrery_report::threads::pool;
+use orrery_report::whole_file::check_place;
+use orrery_report::{Answer, Forms};
 use orrery_results::to_json;
 use orrery_scenario::SpecError;
 use orrery_scenario::own::OwnPolicySpec;
+use orrery_sweep::own::{OwnFile, OwnWorld, document, rows_of_file};
+use orrery_sweep::page::drawn;
+use orrery_sweep::seeds::Seeds;
 
 /// `orrery run` of such a file.
 ///

@@ -2,8 +2,8 @@
 
 use super::door::{Connection, Request};
 use super::shared::{Shared, file_now};
-use orrery_whatif::page::PARTS;
-use orrery_whatif::{Events, Reply, Tell, Whole, has_events, pairs};
+use orrery_serve::page::PARTS;
+use orrery_serve::{Events, Reply, Tell, Whole, has_events, pairs};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! What all requests share.
 
 use orrery_scenario::{SpecError, read_text};
-use orrery_whatif::{Desk, File};
+use orrery_serve::{Desk, File};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,78 @@
+//! A plan, its what-ifs and its sensitivity, answered together.
+
+use crate::document::rows;
+use crate::input::file::{PlanFile, Source};
+use crate::input::problem::Problem;
+use crate::input::what_if::{self, changed};
+use crate::search::sensitivity::{self, Changes, Robust};
+use crate::search::solve::solve_problem;
+use crate::search::solved::Solved;
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+
+/// A plan with its what-ifs, answered.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The plan as it is written.
+    pub plan: Solved,
+    /// What was changed, in turn.
+    pub what_ifs: Vec<Solved>,
+    /// What the plan's answer stands on, where that was tried.
+    pub robust: Option<Robust>,
+    /// The rows of all.
+    pub rows: Vec<Row>,
+}
+
+impl Answers {
+    /// Of what was answered one by one.
+    ///
+    /// # Errors
+    /// When a file that was planned from cannot be read any more.
+    pub fn of(plan: Solved, what_ifs: Vec<Solved>) -> Result<Answers, SpecError> {
+        let mut all = vec![plan];
+        all.extend(what_ifs);
+        let rows = rows::rows(&all)?;
+        let what_ifs = all.split_off(1);
+        Ok(Answers { plan: all.remove(0), what_ifs, robust: None, rows })
+    }
+}
+
+/// Answers a plan, its own what-ifs, and `more`. `frontier`: also what each number of dollars buys.
+///
+/// # Errors
+/// When the plan or a what-if is wrong, or a pool cannot be simulated.
+pub fn answers(
+    plan: &PlanFile,
+    source: &Source,
+    more: &[String],
+    frontier: bool,
+) -> Result<Answers, SpecError> {
+    let base = Problem::new(plan, source)?;
+    let models = base.models();
+    // What is wrong with a what-if is said before minutes of runs.
+    let of = |text: &String| {
+        let changed = changed(plan, text, &models)?;
+        let problem = Problem::new(&changed, source).map_err(|e| what_if::about(text, e))?;
+        Ok((text.clone(), problem))
+    };
+    let texts = plan.what_if.iter().chain(more);
+    let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
+    let mut changes = Changes::of(plan, source, &models)?;
+    let mut all = vec![solve_problem(base, None, frontier)?];
+    for (text, problem) in of_what_ifs {
+        let solved = solve_problem(problem, Some(&text), false);
+        all.push(solved.map_err(|e| what_if::about(&text, e))?);
+    }
+    let what_ifs = all.split_off(1);
+    let solved = all.remove(0);
+    if solved.fleet.as_ref().is_some_and(|fleet| fleet.within.is_some()) {
+        // At the load that the budget pays for.
+        changes = Changes::of(&solved.problem.plan, source, &models)?;
+    }
+    let robust = sensitivity::robust(&changes, &solved)?;
+    let mut answers = Answers::of(solved, what_ifs)?;
+    let rows = rows::of_robust(&answers.plan, &robust);
+    answers.rows.extend(rows);
+    answers.robust = Some(robust);
+    Ok(answers)
+}

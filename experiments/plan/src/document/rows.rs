@@ -1,0 +1,239 @@
+//! The answers as rows of a result table.
+//!
+//! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
+
+use crate::document::money::usd_per_month;
+use crate::document::{facts, fleet};
+use crate::input::problem::{Group, Problem};
+use crate::search::answer::{Answer, Choice, Point};
+use crate::search::replan::Next;
+use crate::search::sensitivity::{Held, Robust, Strained};
+use crate::search::solved::Solved;
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
+use orrery_scenario::SpecError;
+use orrery_sim::stats::Interval;
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::scenario_cell::inputs_sha256;
+
+/// The throughput of a pool on the frontier.
+pub use orrery_results::metric::FRONTIER;
+
+/// The rows of all answers.
+///
+/// # Errors
+/// When a file that was planned from cannot be read any more.
+pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
+    let mut rows = Vec::new();
+    for solved in all {
+        let p = &solved.problem;
+        if let Some(fleet) = &solved.fleet {
+            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+            rows.extend(fleet::rows(p, fleet, &what_if));
+        }
+        for (group, answer) in p.groups.iter().zip(&solved.answers) {
+            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+            for (place, choice) in answer.choices.iter().enumerate() {
+                let place = (place + 1).to_string();
+                rows.extend(of_choice(p, group, answer, choice, &what_if, &place)?);
+            }
+            if answer.choices.is_empty() {
+                rows.push(no_pool(p, answer, &what_if));
+            }
+            if let Some(choice) = &answer.homogeneous {
+                rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
+            }
+            rows.extend(
+                answer.frontier.iter().flat_map(|point| of_point(p, answer, point, &what_if)),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+/// What a pool of the frontier costs and carries.
+fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row; 2] {
+    let is_answer = answer.best().is_some_and(|best| point.is_of(best));
+    let base = place_of(p, answer);
+    let first = format!("{0}-{0}", p.plan.seed);
+    let base = Row {
+        seeds: if is_answer { base.seeds.clone() } else { first },
+        axes: format!("what_if={what_if};place=frontier;pool={}", p.pool(&point.counts)),
+        system: point.policy.split('[').next().unwrap_or_default().to_string(),
+        policy: point.policy.clone(),
+        ..base
+    };
+    let row = |metric: &str, value: f64| {
+        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
+        Row { metric, unit, value: Some(value), ..base.clone() }
+    };
+    let cost = row(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
+    [cost, row(FRONTIER, point.rate_per_s)]
+}
+
+/// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.
+pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
+    let p = &solved.problem;
+    let row = |strained: &Strained| {
+        let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
+        let best = answer.best()?;
+        let what_if = strained.what_if.replace(';', ",");
+        let mut row = Row {
+            axes: format!("what_if={what_if};place=kept;pool={}", p.pool(&best.counts)),
+            system: best.policy.split('[').next().unwrap_or_default().to_string(),
+            policy: best.policy.clone(),
+            metric: metric::BAD_AT_LOAD.to_string(),
+            unit: unit(metric::BAD_AT_LOAD).to_string(),
+            ..place_of(p, answer)
+        };
+        match &strained.held {
+            Held::Tried(check) => {
+                row.value = Some(check.bad_rate);
+                let interval = check.interval.iter();
+                interval.for_each(|i| row.set_interval(i.low, i.high, "replications"));
+                row.reason = check.in_spite(p.plan.target()).unwrap_or_default().to_string();
+            }
+            Held::Untried(why) => row.without_answer(why.clone()),
+        }
+        Some(row)
+    };
+    let kept = robust.all.iter().filter_map(row);
+    kept.chain(robust.all.iter().filter_map(|strained| of_next(solved, strained))).collect()
+}
+
+/// What the next answer costs; of a fleet all of it.
+fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
+    let p = &solved.problem;
+    let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
+    let (pool, policy, cost) = match strained.next.as_ref()? {
+        Next::Enough(e) | Next::Other(e) => (p.pool(&e.counts), e.policy.clone(), Some(e.cost)),
+        Next::Fleet(clusters, cost) => {
+            let all: Vec<String> = clusters.iter().map(|c| p.pool(c)).collect();
+            (all.join("+"), String::new(), Some(*cost))
+        }
+        Next::None => (String::new(), String::new(), None),
+    };
+    let case = if solved.fleet.is_some() { "fleet" } else { &answer.group };
+    let mut row = Row {
+        case: case.to_string(),
+        axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
+        system: policy.split('[').next().unwrap_or_default().to_string(),
+        policy,
+        metric: metric::COST_PER_HOUR.to_string(),
+        unit: unit(metric::COST_PER_HOUR).to_string(),
+        value: cost.map(|cost| cost.as_usd_per_hour()),
+        ..place_of(p, answer)
+    };
+    if cost.is_none() {
+        row.without_answer("no pool that the plan allows carries the load".to_string());
+    }
+    Some(row)
+}
+
+fn place_of(p: &Problem, answer: &Answer) -> Row {
+    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
+    Row {
+        experiment: p.plan.name().to_string(),
+        case: answer.group.clone(),
+        scope: "all".to_string(),
+        seeds: format!("{}-{last}", p.plan.seed),
+        result_version: RESULT_VERSION,
+        ..Row::default()
+    }
+}
+
+/// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no
+/// success.
+fn bad_at_load(mut row: Row, choice: &Choice, target: f64) -> Row {
+    if choice.at_load.bad_by_seed.is_empty() {
+        row.without_answer("not simulated: the load is more than twice what the pool carries");
+    }
+    row.reason += choice.at_load.in_spite(target).unwrap_or_default();
+    row
+}
+
+/// In place of the answer: that there is none.
+fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
+    let mut row = Row {
+        axes: format!("what_if={what_if};place=1;pool="),
+        metric: metric::COST_PER_HOUR.to_string(),
+        unit: unit(metric::COST_PER_HOUR).to_string(),
+        ..place_of(p, answer)
+    };
+    let none = "no pool of the plan meets the goal".to_string();
+    row.without_answer(
+        std::iter::once(none).chain(answer.unknown.clone()).collect::<Vec<_>>().join("; "),
+    );
+    row
+}
+
+fn of_choice(
+    p: &Problem,
+    group: &Group,
+    answer: &Answer,
+    choice: &Choice,
+    what_if: &str,
+    place: &str,
+) -> Result<Vec<Row>, SpecError> {
+    let scenario = group.scenario(p, &choice.counts, group.load_per_s)?;
+    let inputs = inputs_sha256(&scenario)?;
+    let cost = choice.cost.to_string();
+    let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
+    let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
+    let base = Row {
+        axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
+        system: choice.policy.split('[').next().unwrap_or_default().to_string(),
+        policy: choice.policy.clone(),
+        spec_sha256: spec_sha256(&spec),
+        inputs_sha256: inputs,
+        warm_up: match scenario.file.warm_up_s {
+            0.0 => "none".to_string(),
+            s => format!("arrivals before {s} s are not counted"),
+        },
+        ..place_of(p, answer)
+    };
+    let row = |metric: &str, value: f64, interval: Option<Interval>| {
+        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
+        let mut row = Row { metric, unit, value: Some(value), ..base.clone() };
+        interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+        row
+    };
+    let load = answer.load_per_s;
+    let edge = &choice.edge;
+    let headroom =
+        edge.interval.map(|i| Interval { low: i.low / load - 1.0, high: i.high / load - 1.0, ..i });
+    let mut rows = vec![
+        row(metric::COST_PER_HOUR, choice.cost.as_usd_per_hour(), None),
+        row(metric::COST_PER_MONTH, usd_per_month(choice.cost), None),
+        row(metric::LOAD, load, None),
+        row(metric::ALLOWABLE, edge.rate_per_s, edge.interval),
+        row(metric::HEADROOM, choice.headroom(load), headroom),
+        bad_at_load(
+            row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
+            choice,
+            p.plan.target(),
+        ),
+        row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
+    ];
+    let per_million = [
+        (metric::USD_PER_MILLION_AT_LOAD, choice.usd_per_million_at_load(load)),
+        (metric::USD_PER_MILLION_AT_EDGE, choice.usd_per_million_at_edge(p.plan.target())),
+    ];
+    rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, (*usd)?, None))));
+    // At these prices of one device another type is the answer.
+    for turn in answer.turns.iter().filter(|_| place == "1") {
+        let scope = format!("kind {}", p.kind(turn.kind));
+        rows.push(Row { scope, ..row(metric::PRICE_TURN, turn.at_usd_per_hour, None) });
+    }
+    for (kind, busy) in choice.above.busy.iter().enumerate().filter(|b| b.1.is_finite()) {
+        let scope = format!("kind {}", p.kind(kind));
+        rows.push(Row { scope, ..row(metric::UTILISATION_ABOVE_EDGE, *busy, None) });
+    }
+    rows.extend(facts::rows(p, choice, &base));
+    if edge.not_monotone {
+        rows.iter_mut().for_each(|r| r.flag("not-monotone"));
+    }
+    if !answer.unknown.is_empty() && place == "1" {
+        rows.iter_mut().for_each(|r| r.flag("not-known"));
+    }
+    Ok(rows)
+}

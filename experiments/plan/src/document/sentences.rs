@@ -1,0 +1,137 @@
+//! What is said of an answer, in sentences, whatever form it leaves in.
+
+use crate::document::facts;
+use crate::document::fleet;
+use crate::input::file::Pools;
+use crate::input::problem::Problem;
+use crate::search::answer::{Answer, money, percent, significant};
+use crate::search::solved::Solved;
+
+impl Problem {
+    /// What is asked, in a sentence.
+    pub fn question(&self) -> String {
+        let what = match (self.budget, self.plan.pools) {
+            (Some(budget), Pools::Heterogeneous) => {
+                format!(
+                    "for each model the pool that carries most for at most {} $/h",
+                    money(budget)
+                )
+            }
+            (Some(budget), Pools::Homogeneous) => {
+                format!("the cluster that carries most for at most {} $/h", money(budget))
+            }
+            (None, Pools::Heterogeneous) => {
+                "for each model the cheapest pool that carries its load".to_string()
+            }
+            (None, Pools::Homogeneous) => "the cheapest cluster that carries the load".to_string(),
+            (Some(budget), Pools::Fleet) => format!(
+                "the fleet that carries most of this mix of models for at most {} $/h, each model on one kind",
+                money(budget)
+            ),
+            (None, Pools::Fleet) => {
+                "the cheapest fleet that carries the load, each model on one kind".to_string()
+            }
+        };
+        let bad = percent(self.plan.target());
+        format!("{what}, with at most {bad} % of the requests of any model late or dropped")
+    }
+}
+
+/// How far the answer of a group can be trusted.
+pub fn confidence(problem: &Problem, answer: &Answer) -> String {
+    let Some(best) = answer.best() else { return "no answer".to_string() };
+    let (seeds, target) = (problem.plan.seeds, percent(problem.plan.target()));
+    let mut words = Vec::new();
+    if problem.budget.is_none() || problem.plan.pools == Pools::Fleet {
+        let interval = best.at_load.interval.map_or(String::new(), |i| {
+            // Outwards: of few bad requests, as many as there may be are not rounded to none.
+            let (low, high) = ((i.low * 1e4).floor() / 100.0, (i.high * 1e4).ceil() / 100.0);
+            format!(", {low:.2} to {high:.2} with 95 % confidence")
+        });
+        words.push(format!(
+            "at the load {:.2} % of the worst model are bad{interval}; allowed are {} %; {seeds} seeds",
+            best.at_load.bad_rate * 100.0,
+            target
+        ));
+    }
+    let tied = answer.tied();
+    let others = answer.choices.len() - 1;
+    if problem.budget.is_some() && others > 0 {
+        words.push(if tied.is_empty() {
+            format!(
+                "it carries more than all {others} runners-up with 95 % confidence, {seeds} seeds"
+            )
+        } else {
+            let cheapest = tied.iter().map(|c| (c.cost, *c)).min_by_key(|c| c.0);
+            let cheaper =
+                cheapest.filter(|c| c.0 < best.cost).map_or(String::new(), |(cost, c)| {
+                    format!(
+                        "; of these {} is the cheapest, {} $/h",
+                        problem.words(&c.counts),
+                        money(cost)
+                    )
+                });
+            format!(
+                "{} of {others} runners-up cannot be told from it with {seeds} seeds{cheaper}",
+                tied.len()
+            )
+        });
+    }
+    words.join("; ")
+}
+
+/// How far the search went, in a sentence.
+pub fn search(problem: &Problem, answer: &Answer) -> String {
+    let s = answer.searched;
+    let slack = match problem.plan.pools {
+        Pools::Heterogeneous => format!(
+            " (a pool above it by more than {} % would be missed)",
+            percent(problem.plan.bound_slack())
+        ),
+        _ => String::new(),
+    };
+    let of_level = match problem.plan.pools {
+        Pools::Heterogeneous if problem.day.follows() => " at the day's peak",
+        _ => "",
+    };
+    format!(
+        "{} pools, {} simulated{of_level}, {} excluded by their upper bound{slack}, {} not needed; {} runs",
+        s.pools, s.simulated, s.skipped_by_bound, s.left, s.runs
+    )
+}
+
+/// What is said of the plan as a whole, beside its table.
+pub fn whole(solved: &Solved) -> Vec<String> {
+    let p = &solved.problem;
+    let fleet = solved.fleet.iter().flat_map(|fleet| {
+        let lines = fleet::lines(p, fleet).into_iter();
+        let searched = format!("searched: {}", fleet::searched(fleet));
+        lines.chain([searched]).map(|line| format!("fleet: {line}"))
+    });
+    facts::of_plan(p).into_iter().chain(fleet).collect()
+}
+
+/// What is not known, and cheaper pools that are not sure.
+pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
+    let close = a.close.iter().map(|(counts, cost, check)| {
+        format!(
+            "not sure: {} for {} $/h has {:.2} % bad at the load{}, within the target, but {}",
+            p.words(counts),
+            money(*cost),
+            check.bad_rate * 100.0,
+            if p.plan.may_lose_of(counts) { " with one machine less" } else { "" },
+            check.why_not_sure()
+        )
+    });
+    let is_short = p.budget.is_some() && p.plan.pools != Pools::Fleet;
+    let short = a.best().filter(|b| is_short && b.edge.rate_per_s < a.load_per_s);
+    let short = short.map(|b| {
+        format!(
+            "too little: the load is {} requests/s, and the budget carries {}",
+            significant(a.load_per_s),
+            significant(b.edge.rate_per_s)
+        )
+    });
+    let unknown = a.unknown.iter().map(|u| format!("not known: {u}"));
+    short.into_iter().chain(unknown).chain(close).collect()
+}

@@ -1,0 +1,553 @@
+//! Homogeneous clusters: all models on instances of one type, by type and policy.
+//!
+//! ```text
+//! goal:    the fewest instances: double from what a closed bound says is needed, then halve, with one
+//!          seed; verified with all seeds, and one more instance at a time until that is sure
+//! budget:  as many instances as the budget pays for, and the rate that they carry
+//! ```
+//!
+//! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
+
+use crate::input::problem::{Group, Problem};
+use crate::search::after_loss::one_less;
+use crate::search::answer::{Answer, Choice, Point, percent, significant};
+use crate::search::break_even::turns;
+use crate::search::change_over::change_over;
+use crate::search::hardest_step::hardest;
+use crate::search::runs::{PROBES, Runs};
+use crate::search::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
+use crate::search::trial::Bench;
+use orrery_scenario::{PolicySpec, SpecError};
+use orrery_solvers::Price;
+use rayon::prelude::*;
+
+/// Sizes of a cluster on the frontier.
+const POINTS: u32 = 6;
+
+/// What was found for a type and a policy.
+#[derive(Default)]
+struct Found {
+    choice: Option<Choice>,
+    close: Option<(u32, crate::search::trial::Check)>,
+    unknown: Option<String>,
+    /// Unless the type was left out: what one instance serves at most, where that is known.
+    one: Option<Option<f64>>,
+    simulated: usize,
+    skipped: usize,
+    pools: usize,
+}
+
+/// About how many simulations a group takes, before any is made.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
+    let chains = problem.policies.len() * problem.counts_max.iter().filter(|n| **n > 0).count();
+    let levels = problem.day.levels.len() as u64;
+    let sizes = (levels - 1) * (PROBES + u64::from(problem.plan.seeds));
+    chains as u64 * (PROBES + Choice::runs(problem) + sizes + frontier)
+}
+
+/// The best cluster of each type and policy, and the frontier if it is wanted.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn search(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
+    let chains = chains(problem, &problem.policies);
+    let of = |&(kind, policy): &(usize, &PolicySpec)| {
+        let bench = Bench::new(problem, group, policy, runs);
+        Chain { bench: &bench, kind }.search()
+    };
+    let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
+    let mut answer = Answer::of(group);
+    let mut curves = Vec::new();
+    for (found, (kind, policy)) in found.into_iter().zip(&chains) {
+        let own = found.choice.as_ref().map(|choice| (choice.hardest, choice.counts[*kind]));
+        curves.extend(found.one.map(|one| Curve { kind: *kind, policy, one, own }));
+        let searched = &mut answer.searched;
+        searched.pools += found.pools;
+        searched.simulated += found.simulated;
+        searched.skipped_by_bound += found.skipped;
+        answer.choices.extend(found.choice);
+        // Its cost over a day is not known: only its peak was looked at.
+        if let Some((n, check)) = found.close.filter(|_| problem.day.levels.len() == 1) {
+            let counts = counts(problem, *kind, n);
+            let cost = problem.cost(&counts);
+            answer.close.push((counts, cost, check));
+        }
+        answer.unknown.extend(found.unknown.filter(|u| !answer.unknown.contains(u)));
+    }
+    let s = &mut answer.searched;
+    s.left = s.pools.saturating_sub(s.simulated + s.skipped_by_bound);
+    match problem.budget {
+        None => answer.choices.sort_by(|a, b| {
+            a.cost.cmp(&b.cost).then(b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s))
+        }),
+        Some(_) => answer.choices.sort_by(|a, b| {
+            b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
+        }),
+    }
+    if frontier {
+        answer.frontier = drawn(problem, group, &curves, answer.best(), runs)?;
+        answer.agree();
+    }
+    if problem.budget.is_none() {
+        answer.turns = turns(problem, &answer.choices);
+    }
+    answer.choices.truncate(problem.plan.runners_up + 1);
+    if let Some(best) = answer.choices.first_mut()
+        && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
+    {
+        let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
+        let known = best.sizes.get(best.hardest).and_then(|size| size.left.clone());
+        best.less = one_less(&bench, best, known)?;
+        best.changes = change_over(&bench, &best.sizes)?;
+    }
+    // Dearer than the answer, a close call is of no interest.
+    let cost = answer.best().map(|c| c.cost);
+    answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
+    answer.searched.runs = runs.finish();
+    answer.add_doubts(problem, group);
+    Ok(answer)
+}
+
+/// The size for a level of the day; what a higher level needs is enough in any case.
+pub fn at_level(
+    sizer: &Sizer<'_>,
+    level: f64,
+    start: u32,
+    higher: &Sized,
+    simulated: &mut usize,
+) -> Result<Sized, SpecError> {
+    let load = sizer.bench.group.load_per_s * level;
+    let same = || Sized { load_per_s: load, ..higher.clone() };
+    if level == 0.0 {
+        let counts = sizer.counts(sizer.bench.problem.lost(sizer.kind));
+        return Ok(Sized { counts, ..same() });
+    }
+    let Some(first) = sizer.first(load, (start, higher.n()), start, simulated)? else {
+        return Ok(same());
+    };
+    match sizer.sure(load, (first, higher.n()), &mut None)? {
+        Verdict::Size(size) => Ok(*size),
+        Verdict::NotSure => Ok(same()),
+    }
+}
+
+/// With the first seed, the size for a step of a trace with its own arrivals, looked for from `start` on: a step with a
+/// lower load may have worse bursts than one with a higher one, and need more. Where one size is for the whole day, the
+/// one of the steps before is tried first. None where as many as there may be do not carry it.
+pub fn first_at_step(
+    bench: &Bench<'_>,
+    kind: usize,
+    level: usize,
+    (start, before): (u32, u32),
+    simulated: &mut usize,
+) -> Result<Option<u32>, SpecError> {
+    let problem = bench.problem;
+    let most = problem.counts_max[kind];
+    if problem.day.levels[level] == 0.0 {
+        return Ok(Some(problem.lost(kind)));
+    }
+    let sizer = Sizer { bench: &bench.at(level), kind };
+    let (least, begin) =
+        if problem.day.follows() { (1, start.clamp(1, most)) } else { (before, before) };
+    sizer.first(bench.load_at(level), (least, most), begin, simulated)
+}
+
+/// The same with all seeds; one that is not sure says so itself.
+pub fn at_step(
+    bench: &Bench<'_>,
+    kind: usize,
+    level: usize,
+    (start, before): (u32, &Sized),
+    simulated: &mut usize,
+) -> Result<Option<Sized>, SpecError> {
+    let (problem, load) = (bench.problem, bench.load_at(level));
+    let load_per_s = bench.group.load_per_s * problem.day.levels[level];
+    if problem.day.levels[level] == 0.0 {
+        let counts = counts(problem, kind, problem.lost(kind));
+        return Ok(Some(Sized { counts, load_per_s, ..before.clone() }));
+    }
+    let first = first_at_step(bench, kind, level, (start, before.n()), simulated)?;
+    let Some(first) = first else { return Ok(None) };
+    let bench = bench.at(level);
+    let sizer = Sizer { bench: &bench, kind };
+    let most = problem.counts_max[kind];
+    let mut close = None;
+    let size = match sizer.sure(load, (first, most), &mut close)? {
+        Verdict::Size(size) => Some(*size),
+        Verdict::NotSure => close.map(|(n, check)| {
+            let counts = counts(problem, kind, n);
+            Sized { counts, load_per_s, check, left: None }
+        }),
+    };
+    Ok(size.map(|size| Sized { load_per_s, ..size }))
+}
+
+/// A cluster with its verified sizes as a choice: its edge, and what breaks.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choice, SpecError> {
+    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+    let most = &sizes[largest(&sizes)].counts;
+    // Of one size for the whole day every step has it.
+    let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
+    let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
+    let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
+    let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
+    let mut choice = Choice::of(&bench, &most.counts, check, load)?;
+    choice.cost = over_the_day(problem, &sizes);
+    choice.sizes = sizes;
+    Ok(choice)
+}
+
+/// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
+pub fn largest(sizes: &[Sized]) -> usize {
+    let most = sizes.iter().map(Sized::n).max();
+    sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
+}
+
+/// A cluster that carries the load with all seeds; how much more it would carry was not looked for.
+#[derive(Clone, Debug)]
+pub struct Enough {
+    /// How many of each type.
+    pub counts: Vec<u32>,
+    /// Under which policy.
+    pub policy: String,
+    /// What it costs.
+    pub cost: Price,
+}
+
+/// The cheapest cluster of any type under some policies that carries the load: the answer of [`search`], without
+/// its edge, which takes most of the simulations.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn cheapest(
+    problem: &Problem,
+    group: &Group,
+    policies: &[PolicySpec],
+    runs: &Runs<'_>,
+) -> Result<Option<Enough>, SpecError> {
+    let all = chains(problem, policies);
+    let first = |&(kind, policy): &(usize, &PolicySpec)| {
+        let bench = Bench::new(problem, group, policy, runs);
+        let chain = Chain { bench: &bench, kind };
+        let mut found = Found::default();
+        let Some(one) = chain.bound(&mut found)? else { return Ok(None) };
+        let high = chain.first(one, &mut found)?;
+        Ok(high.map(|high| (one, high)))
+    };
+    let first = all.par_iter().with_max_len(1).map(first).collect::<Result<Vec<_>, SpecError>>()?;
+    let of = |((kind, policy), found): (&(usize, _), Option<(Option<f64>, u32)>)| {
+        found.map(|(one, high)| (*kind, *policy, one, high))
+    };
+    let mut first: Vec<(usize, &PolicySpec, Option<f64>, u32)> =
+        all.iter().zip(first).filter_map(of).collect();
+    // All seeds may find one machine fewer to be enough.
+    let least = |kind: usize, high: u32| problem.cost_of_kind(kind, high.saturating_sub(1).max(1));
+    first.sort_by_key(|(kind, _, _, high)| least(*kind, *high));
+    let mut best: Option<Enough> = None;
+    for (kind, policy, one, high) in first {
+        let cannot = |best: &Enough| least(kind, high) >= best.cost && !problem.day.follows();
+        if best.as_ref().is_some_and(cannot) {
+            break;
+        }
+        let bench = Bench::new(problem, group, policy, runs);
+        let chain = Chain { bench: &bench, kind };
+        let sized = chain.verified(one, high, &mut Found::default())?;
+        let Some((peak, lower)) = sized else { continue };
+        let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+        let counts = sizes[largest(&sizes)].counts.clone();
+        let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
+        if best.as_ref().is_none_or(|best| cost < best.cost) {
+            best = Some(Enough { counts, policy, cost });
+        }
+    }
+    Ok(best)
+}
+
+/// Every type that may be bought under every policy.
+fn chains<'a>(problem: &Problem, policies: &'a [PolicySpec]) -> Vec<(usize, &'a PolicySpec)> {
+    let kinds = (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0);
+    kinds.flat_map(|k| policies.iter().map(move |p| (k, p))).collect()
+}
+
+/// Clusters of one type under one policy, by size.
+struct Chain<'a> {
+    bench: &'a Bench<'a>,
+    kind: usize,
+}
+
+impl Chain<'_> {
+    fn search(&self) -> Result<Found, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let most = problem.counts_max[self.kind];
+        let mut found = Found { pools: most as usize, ..Found::default() };
+        let Some(one) = self.bound(&mut found)? else { return Ok(found) };
+        found.one = Some(one);
+        match problem.budget {
+            Some(_) => {
+                let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
+                found.choice = Some(Choice::of(self.bench, &self.counts(most), None, from)?);
+                found.simulated = 1;
+            }
+            None => {
+                if let Some((peak, lower)) = self.fewest(one, &mut found)? {
+                    found.choice = Some(chosen(self.bench, peak, lower)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn counts(&self, n: u32) -> Vec<u32> {
+        counts(self.bench.problem, self.kind, n)
+    }
+
+    /// What one instance serves at most, where that is known; none where the type is left out, and why.
+    fn bound(&self, found: &mut Found) -> Result<Option<Option<f64>>, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
+        let kind = problem.kind(self.kind);
+        let lacking = group.lacking(&problem.plan.instance[self.kind]);
+        if !lacking.is_empty() {
+            let models = lacking.join(" and ");
+            found.unknown = Some(format!(
+                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
+            ));
+        } else if one == Some(0.0) {
+            found.unknown =
+                Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
+        } else {
+            return Ok(Some(one));
+        }
+        found.skipped = problem.counts_max[self.kind] as usize;
+        Ok(None)
+    }
+
+    /// The fewest instances that carry the load, verified with all seeds, and those for the lower levels of the day.
+    fn fewest(
+        &self,
+        one: Option<f64>,
+        found: &mut Found,
+    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+        let most = self.bench.problem.counts_max[self.kind];
+        if let Some(high) = self.first(one, found)? {
+            return self.verified(one, high, found);
+        }
+        if found.unknown.is_none() {
+            let (kind, policy) = (self.bench.problem.kind(self.kind), self.bench.policy.text());
+            let used = self.used(most)?;
+            found.unknown = Some(format!(
+                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The fewest instances that carry the load by the first seed.
+    fn first(&self, one: Option<f64>, found: &mut Found) -> Result<Option<u32>, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let (load, target) = (group.load_per_s, problem.plan.target());
+        let most = problem.counts_max[self.kind];
+        let kind = problem.kind(self.kind);
+        // A share of the requests may be bad, and needs no capacity.
+        let needed = one.map_or(1.0, |one| (load * (1.0 - target) / one).ceil().max(1.0));
+        // A step of a trace is judged by its own arrivals, to which the bound does not apply strictly.
+        let is_own = problem.day.own.is_some();
+        if needed > f64::from(most) && !is_own {
+            found.skipped = most as usize;
+            found.unknown = Some(format!(
+                "the goal is outside what was simulated on {kind}: {} requests/s need at least \
+                 {needed:.0} instances by the bound, and `count_max` is {most}",
+                significant(load)
+            ));
+            return Ok(None);
+        }
+        let likely = (needed as u32).saturating_add(problem.lost(self.kind)).min(most);
+        let start = if is_own { 1 } else { likely };
+        found.skipped = start as usize - 1;
+        let sizer = Sizer { bench: self.bench, kind: self.kind };
+        // Where no bound holds, the search begins where it would be without noise.
+        let without_noise = match one {
+            Some(_) => None,
+            None => group.likely_of_one_per_s(problem, self.kind, self.bench.policy)?,
+        };
+        let begin =
+            without_noise.map_or(likely, |one| (load / one).ceil().min(f64::from(most)) as u32);
+        sizer.first(load, (start, most), begin, &mut found.simulated)
+    }
+
+    /// From what the first seed says on, the fewest that all seeds are sure of.
+    fn verified(
+        &self,
+        one: Option<f64>,
+        high: u32,
+        found: &mut Found,
+    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+        let problem = self.bench.problem;
+        let (load, most) = (self.bench.group.load_per_s, problem.counts_max[self.kind]);
+        let (kind, policy) = (problem.kind(self.kind), self.bench.policy.text());
+        let sizer = Sizer { bench: self.bench, kind: self.kind };
+        let mut close = None;
+        if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
+            found.close = close;
+            let lower = match problem.day.own {
+                Some(_) => self.follow_steps(&peak, one, found)?,
+                None => Some(self.follow(&sizer, &peak, one, &mut found.simulated)?),
+            };
+            return Ok(lower.map(|lower| (*peak, lower)));
+        }
+        found.close = close;
+        found.unknown = Some(if high == most {
+            format!("{most} {kind}, its `count_max`, are not sure to carry the load with {policy}")
+        } else {
+            format!(
+                "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
+                 the first seed, and up to {MORE_MAX} more are not sure to with all of them"
+            )
+        });
+        Ok(None)
+    }
+
+    /// The sizes for the other levels of the day, where the size follows the load.
+    fn follow(
+        &self,
+        sizer: &Sizer<'_>,
+        peak: &Sized,
+        one: Option<f64>,
+        simulated: &mut usize,
+    ) -> Result<Vec<Sized>, SpecError> {
+        let problem = self.bench.problem;
+        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
+        let mut sizes: Vec<Sized> = Vec::new();
+        for level in &problem.day.levels[1..] {
+            let needed = one.map_or(1.0, |one| (served * level / one).ceil().max(1.0));
+            let start = needed as u32 + problem.lost(self.kind);
+            let higher = sizes.last().unwrap_or(peak);
+            let size = at_level(sizer, *level, start, higher, simulated)?;
+            sizes.push(size);
+        }
+        Ok(sizes)
+    }
+
+    /// The sizes for the other steps of a trace, each with its own arrivals; none where they are not carried.
+    fn follow_steps(
+        &self,
+        peak: &Sized,
+        one: Option<f64>,
+        found: &mut Found,
+    ) -> Result<Option<Vec<Sized>>, SpecError> {
+        let problem = self.bench.problem;
+        let day = &problem.day;
+        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
+        let mut sizes = vec![peak.clone()];
+        for level in 1..day.levels.len() {
+            let share = day.levels[level] / day.levels[0];
+            let likely = one.map_or(f64::from(peak.n()) * share, |one| served * share / one);
+            let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
+            let before = &sizes[largest(&sizes)];
+            let at = (start, before);
+            match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
+                Some(size) => sizes.push(size),
+                None => {
+                    found.unknown = Some(format!(
+                        "no more than {} {} (`count_max`) carry the step from {} with {} for sure",
+                        problem.counts_max[self.kind],
+                        problem.kind(self.kind),
+                        day.begins(level),
+                        self.bench.policy.text()
+                    ));
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(sizes.split_off(1)))
+    }
+
+    /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves
+    /// most of it idle has another fault than a cluster that is too small.
+    fn used(&self, n: u32) -> Result<String, SpecError> {
+        let group = self.bench.group;
+        let (seen, untrusted) = self.bench.looked(&self.counts(n), group.load_per_s)?;
+        let in_spite = untrusted.filter(|_| seen.bad_rate <= self.bench.target());
+        let in_spite = in_spite.map_or(String::new(), |why| format!(", but {}", why.words()));
+        let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);
+        let of = model.map_or(String::new(), |model| format!(" of {model}"));
+        let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
+        let used = format!(
+            "{} % bad{of}{in_spite}, {} % of their time used",
+            percent(seen.bad_rate),
+            percent(busy)
+        );
+        Ok(match seen.idle.get(self.kind) {
+            Some(idle) if *idle > 0 => {
+                format!("{used}, and {idle} of them never computed anything")
+            }
+            _ => used,
+        })
+    }
+}
+
+/// The frontier of a type under a policy.
+struct Curve<'a> {
+    kind: usize,
+    policy: &'a PolicySpec,
+    /// What one instance serves at most, where that is known.
+    one: Option<f64>,
+    /// The level in which its own choice is judged, and the size of that.
+    own: Option<(usize, u32)>,
+}
+
+/// What sizes of all clusters carry: each in the level in which its choice is judged, or where it has none in that of the
+/// answer.
+fn drawn(
+    problem: &Problem,
+    group: &Group,
+    curves: &[Curve<'_>],
+    best: Option<&Choice>,
+    runs: &Runs<'_>,
+) -> Result<Vec<Point>, SpecError> {
+    let hardest = best.map_or(0, |best| best.hardest);
+    let of = |curve: &Curve<'_>| {
+        let most = problem.counts_max[curve.kind];
+        let (level, top) = curve.own.unwrap_or((hardest, most));
+        let bench = Bench::new(problem, group, curve.policy, runs).at(level);
+        points(&bench, curve.kind, curve.one, top.saturating_mul(2).min(most))
+    };
+    let all: Vec<Vec<Point>> =
+        curves.par_iter().with_max_len(1).map(of).collect::<Result<_, SpecError>>()?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// What some sizes of a cluster carry, with the first seed.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn points(
+    bench: &Bench<'_>,
+    kind: usize,
+    one: Option<f64>,
+    top: u32,
+) -> Result<Vec<Point>, SpecError> {
+    let problem = bench.problem;
+    let at = |i: u32| problem.bought(kind, (top * i).div_ceil(POINTS));
+    let mut sizes: Vec<u32> = (1..=POINTS).map(at).collect();
+    sizes.dedup();
+    let of = |&n: &u32| {
+        let counts = counts(problem, kind, n);
+        let from = one.map_or(bench.group.load_per_s, |one| one * f64::from(n) * 0.7);
+        let rate_per_s = bench.highest(&counts, from)?;
+        let (cost, policy) = (problem.cost(&counts), bench.policy.text().to_string());
+        Ok(Point { counts, policy, cost, rate_per_s })
+    };
+    let points: Vec<Point> = sizes.par_iter().map(of).collect::<Result<_, SpecError>>()?;
+    Ok(points.into_iter().filter(|p| p.rate_per_s > 0.0).collect())
+}

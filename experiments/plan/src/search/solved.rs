@@ -1,0 +1,114 @@
+//! A plan's problem with its answers, and what is said of a fleet as a whole.
+
+use crate::input::problem::Problem;
+use crate::search::answer::Answer as Answered;
+use orrery_solvers::Price;
+
+/// A problem with its answers.
+#[derive(Clone, Debug)]
+pub struct Solved {
+    /// What was changed; none in the plan as it is written.
+    pub what_if: Option<String>,
+    /// What was asked.
+    pub problem: Problem,
+    /// By group.
+    pub answers: Vec<Answered>,
+    /// Of a fleet: what is said of all its clusters.
+    pub fleet: Option<Fleet>,
+}
+
+impl Solved {
+    /// Whether each group has a pool that does what was asked.
+    pub fn is_answered(&self) -> bool {
+        self.answers.iter().all(|a| a.best().is_some_and(|b| b.edge.rate_per_s > 0.0))
+    }
+}
+
+/// What is said of a fleet as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    /// All models, and the kind of each where there is an answer.
+    pub homes: Vec<(String, Option<usize>)>,
+    /// What all clusters cost.
+    pub cost: Option<Price>,
+    /// Whether no other assignment of whole models costs less, as far as one seed shows.
+    pub proven: bool,
+    /// No fleet costs less in dollars per hour, even with loads split between kinds; none without bounds.
+    pub split_usd: Option<f64>,
+    /// The same by what a machine serves in large clusters, as far as one seed shows; where that was looked at.
+    pub likely_usd: Option<f64>,
+    /// The next cheapest assignments by one seed: in words, and their costs.
+    pub others: Vec<(String, Price)>,
+    /// By kind: the prices between which it is the answer; none where they were not looked for.
+    pub prices: Vec<PriceRange>,
+    /// Where models do not run, and why.
+    pub not_there: Vec<String>,
+    /// What is not known.
+    pub unknown: Vec<String>,
+    /// How many assignments there are.
+    pub assignments: f64,
+    /// How many clusters they are made of.
+    pub clusters: f64,
+    /// How many of these were simulated.
+    pub asked: usize,
+    /// Runs of all kinds.
+    pub runs: u64,
+    /// Of a plan under a budget: what it pays for.
+    pub within: Option<Within>,
+}
+
+/// The prices of one device between which a fleet is the answer, while those of other kinds stay.
+#[derive(Clone, Debug)]
+pub struct PriceRange {
+    /// The kind.
+    pub kind: usize,
+    /// The price of the plan.
+    pub now_usd_per_hour: f64,
+    /// Below it another fleet is cheaper; none where no lower price changes the answer.
+    pub below: Option<Edge>,
+    /// Above it another fleet is cheaper.
+    pub above: Option<Edge>,
+    /// Whether none is where none is named; otherwise only those that were simulated were compared.
+    pub whole: bool,
+}
+
+/// A price at which another fleet is the answer.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Of one device.
+    pub at_usd_per_hour: f64,
+    /// The other fleet.
+    pub other: String,
+    /// Whether every fleet that might be cheaper before was simulated, with one seed.
+    pub exact: bool,
+}
+
+/// How much of the load a budget pays for.
+#[derive(Clone, Copy, Debug)]
+pub struct Within {
+    /// The budget.
+    pub budget: Price,
+    /// The load of the answer relative to the plan's.
+    pub factor: f64,
+    /// In requests/s, of all models.
+    pub load_per_s: f64,
+    /// The least multiple of the plan's load whose cheapest fleet costs more, as far as was seen.
+    pub too_dear: Option<f64>,
+}
+
+impl Fleet {
+    /// By how much the answer may be above the cheapest fleet: 0.1 is a tenth.
+    pub fn gap(&self) -> Option<f64> {
+        self.above(self.split_usd)
+    }
+
+    /// The same as far as one seed shows.
+    pub fn likely_gap(&self) -> Option<f64> {
+        self.above(self.likely_usd)
+    }
+
+    fn above(&self, bound: Option<f64>) -> Option<f64> {
+        let (cost, bound) = (self.cost?, bound?);
+        (bound > 0.0).then(|| (cost.as_usd_per_hour() / bound - 1.0).max(0.0))
+    }
+}

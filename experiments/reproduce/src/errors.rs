@@ -1,0 +1,192 @@
+//! The errors against the numbers beside ours: of shares in percentage points, of all else in percent. A line
+//! for each group of cells with the median, the mean and the largest error. It runs nothing.
+
+use super::experiment::{ErrorsFile, Experiment};
+use super::numbers::axes;
+use orrery_report::tables;
+use orrery_results::{Flags, Row, UNITLESS, unit};
+use orrery_sweep::rows::mean;
+use std::fmt::Write;
+
+/// The axis of cases that are not counted, with the reason.
+pub const NOT_COUNTED: &str = "not_counted";
+
+/// The cells of a system at the same values of the axes that make groups.
+struct Group<'a> {
+    key: Vec<String>,
+    cells: Vec<&'a Row>,
+}
+
+/// A table of the groups for each metric that has numbers beside it; empty where the experiment does not ask for it.
+pub(super) fn text(e: &Experiment, rows: &[Row]) -> String {
+    let Some(file) = &e.errors else { return String::new() };
+    let mut out = String::new();
+    for metric in &e.show {
+        let own = rows.iter().filter(|r| r.metric == *metric);
+        if metric == e.main() || own.clone().any(|r| r.paper.is_some()) {
+            table(e, file, metric, rows, &mut out);
+        }
+    }
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for row in rows {
+        let Some(why) = row.axis(NOT_COUNTED) else { continue };
+        // Without cases, the first axis tells cells apart.
+        let first = axes(row).next().map_or("", |(_, value)| value);
+        let case = if row.case.is_empty() { first } else { &row.case };
+        if !seen.contains(&(case, why)) {
+            seen.push((case, why));
+        }
+    }
+    seen.iter().for_each(|(case, why)| _ = writeln!(out, "not counted: {case}: {why}"));
+    out
+}
+
+fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row], out: &mut String) {
+    let of = if unit(metric) == UNITLESS { "percentage points" } else { "percent" };
+    let _ = writeln!(out, "\nerrors of {metric} against {}, {of}", file.beside);
+    let mut head: Vec<&str> = file.by.iter().map(String::as_str).collect();
+    let several = e.system.len() > 1;
+    if several {
+        head.push("system");
+    }
+    let left: Vec<&str> = head.iter().copied().chain(["at"]).collect();
+    let beside = format!("with {}", file.beside);
+    let all = groups(file, rows, metric, several);
+    let endless =
+        |g: &Group<'_>| g.cells.iter().filter(|r| r.paper.is_some() && is_endless(r)).count();
+    let with_endless = all.iter().any(|g| endless(g) > 0);
+    head.extend(["cells", &beside]);
+    if with_endless {
+        head.push("no end");
+    }
+    head.extend(["median", "mean", "largest", "at"]);
+    let mut table = tables::Text::new(&head);
+    for group in all {
+        let endless = endless(&group);
+        let errors: Vec<(f64, &Row)> =
+            group.cells.iter().filter_map(|row| Some((error(row)?, *row))).collect();
+        let worst = errors.iter().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+        let finite: Vec<f64> = errors.iter().map(|e| e.0.abs()).collect();
+        let word = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.2}"));
+        let mut line = group.key;
+        line.extend([group.cells.len().to_string(), (errors.len() + endless).to_string()]);
+        if with_endless {
+            line.push(endless.to_string());
+        }
+        line.push(word(median(&finite, endless)));
+        line.push(word((!finite.is_empty()).then(|| mean(&finite))));
+        line.push(worst.map_or("-".to_string(), |w| format!("{:+.2}", w.0)));
+        line.push(worst.map_or(String::new(), |w| elsewhere(w.1, file)));
+        table.line(line);
+    }
+    let _ = write!(out, "{}", table.left(&left).text());
+    if with_endless {
+        out.push_str(
+            "no end: the queue grows without end; infinite in the median, left out of the mean\n",
+        );
+    }
+}
+
+/// The median of errors, of which some more are infinite; none if it is one of those.
+fn median(finite: &[f64], infinite: usize) -> Option<f64> {
+    let mut sorted = finite.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len() + infinite;
+    let upper = *sorted.get(n / 2)?;
+    Some(if n % 2 == 1 { upper } else { (sorted[n / 2 - 1] + upper) / 2.0 })
+}
+
+/// Whether a latency is of a queue that grows as long as the run goes on.
+pub(super) fn is_endless(row: &Row) -> bool {
+    row.metric.starts_with("latency") && row.has_flag(Flags::DIVERGING)
+}
+
+/// Ours against the number beside it: percentage points of a share, percent of all else.
+pub(super) fn error(row: &Row) -> Option<f64> {
+    if unit(&row.metric) == UNITLESS {
+        return points(row);
+    }
+    let (ours, theirs) = (row.value?, row.paper.filter(|x| *x != 0.0)?);
+    (!is_endless(row)).then(|| 100.0 * (ours / theirs - 1.0))
+}
+
+/// Our share less the one beside it, in percentage points.
+pub(super) fn points(row: &Row) -> Option<f64> {
+    Some(100.0 * (row.value? - row.paper?))
+}
+
+fn groups<'a>(file: &ErrorsFile, rows: &'a [Row], metric: &str, by_system: bool) -> Vec<Group<'a>> {
+    let mut all: Vec<Group<'a>> = Vec::new();
+    let own = rows.iter().filter(|r| r.metric == metric && r.scope == "all");
+    for row in own.filter(|r| r.versus.is_empty() && r.axis(NOT_COUNTED).is_none()) {
+        let at = |name: &String| axes(row).find(|a| a.0 == name).map(|a| a.1.to_string());
+        let own: Vec<String> = file.by.iter().map(|n| at(n).unwrap_or_default()).collect();
+        // The group itself, and all that begin as it does.
+        let least = if file.totals { 0 } else { own.len() };
+        for known in least..=own.len() {
+            let mut key = own.clone();
+            key[known..].iter_mut().for_each(|value| *value = "all".to_string());
+            if by_system {
+                key.push(row.system.clone());
+            }
+            match all.iter_mut().find(|g| g.key == key) {
+                Some(group) => group.cells.push(row),
+                None => all.push(Group { key, cells: vec![row] }),
+            }
+        }
+    }
+    if file.totals {
+        // Sums first, numbers by their size; systems as they were.
+        let place = |g: &Group<'_>| -> (usize, Vec<(u64, String)>) {
+            let own = &g.key[..file.by.len()];
+            let sums = own.iter().filter(|value| *value == "all").count();
+            let number = |value: &String| value.parse().unwrap_or(u64::MAX);
+            (file.by.len() - sums, own.iter().map(|v| (number(v), v.clone())).collect())
+        };
+        all.sort_by_cached_key(place);
+    }
+    all
+}
+
+/// Where a row stands within its group.
+fn elsewhere(row: &Row, file: &ErrorsFile) -> String {
+    let own = axes(row).filter(|(name, _)| !file.by.iter().any(|by| by == name));
+    own.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(axes: &str, value: f64, paper: Option<f64>) -> Row {
+        Row {
+            axes: axes.into(),
+            scope: "all".into(),
+            metric: "finish_rate".into(),
+            value: Some(value),
+            paper,
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn a_group_has_its_mean_and_its_largest_error_and_counts_cells_without_a_number() {
+        let e: ErrorsFile = toml::from_str("by = [\"kind\"]\nbeside = \"measured\"").unwrap();
+        let rows = [
+            row("kind=a;slo=1", 0.50, Some(0.51)),
+            row("kind=a;slo=2", 0.90, Some(0.87)),
+            row("kind=a;slo=3", 0.95, None),
+            row("kind=b;slo=1", 0.20, None),
+        ];
+        let mut experiment = crate::registry::find("clockwork-fig-7").unwrap();
+        experiment.system.truncate(1);
+        experiment.errors = Some(e);
+        let text = text(&experiment, &rows);
+        let words = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        let lines: Vec<Vec<String>> = text.lines().map(words).collect();
+        assert!(text.contains("against measured, percentage points"), "{text}");
+        let has = |line: &[&str]| lines.iter().any(|l| l == line);
+        assert!(has(&["a", "3", "2", "2.00", "2.00", "+3.00", "slo=2"]), "{text}");
+        assert!(has(&["b", "1", "0", "-", "-", "-"]), "{text}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Whether an experiment's values make sense. What is run is checked by its kind.
+
+use super::{Experiment, Parts, System};
+use orrery_scenario::SpecError;
+use orrery_scenario::error::known;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_sweep::grid;
+use orrery_sweep::metrics::known_metric;
+use toml::Value;
+
+/// The strings that stand at a key, wherever that is, in the scenario's text too.
+fn strings_at(value: &Value, key: &str, out: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => table.iter().for_each(|(k, v)| match v {
+            Value::String(text) if k == key => out.push(text.clone()),
+            Value::String(text) if k == "scenario" => {
+                if let Ok(scenario) = text.parse() {
+                    strings_at(&Value::Table(scenario), key, out);
+                }
+            }
+            v => strings_at(v, key, out),
+        }),
+        Value::Array(all) => all.iter().for_each(|v| strings_at(v, key, out)),
+        _ => {}
+    }
+}
+
+impl Experiment {
+    /// Whether its values make sense; what is run is checked by its kind.
+    pub(crate) fn check(&self) -> Result<(), SpecError> {
+        let none =
+            |key: &str, remedy: &str| Err(SpecError::value(key, "nothing", "at least one", remedy));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.id.chars().all(plain) || self.id.starts_with('.') || self.id.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return Err(SpecError::value("id", &self.id, allowed, "choose another id"));
+        }
+        if self.show.is_empty() {
+            return none("show", "name a metric of the rows, such as `finish_rate`");
+        }
+        self.check_metrics()?;
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        self.kind.check(self)?;
+        for (i, axis) in self.axis.iter().enumerate() {
+            if axis.values.is_empty() {
+                return none(&format!("axis[{i}].values"), "add one");
+            }
+        }
+        grid::check(&self.point, &self.axis)?;
+        self.check_figure()?;
+        if self.system.is_empty() && self.kind.curves().is_empty() {
+            return none("system", "add a `[[system]]` with `name` and `policy`");
+        }
+        self.check_errors()?;
+        self.check_names()
+    }
+
+    /// What is shown, drawn and claimed is a metric. [`FigureFile::x`](super::FigureFile::x) may be much else.
+    fn check_metrics(&self) -> Result<(), SpecError> {
+        let all = |key: &str, names: &[String]| {
+            let mut named = names.iter().enumerate();
+            named.try_for_each(|(i, name)| known_metric(&format!("{key}[{i}]"), name))
+        };
+        all("show", &self.show)?;
+        for (i, claim) in self.claim.iter().enumerate() {
+            known_metric(&format!("claim[{i}].metric"), &claim.metric)?;
+        }
+        for (i, paper) in self.paper.iter().enumerate() {
+            known_metric(&format!("paper[{i}].metric"), &paper.metric)?;
+        }
+        let named = self.paper_csv.as_ref().map_or("", |csv| &csv.metric);
+        if !named.is_empty() {
+            known_metric("paper_csv.metric", named)?;
+        }
+        let Some(figure) = &self.figure else { return Ok(()) };
+        if let Some(metric) = &figure.metric {
+            known_metric("figure.metric", metric)?;
+        }
+        all("figure.metrics", &figure.metrics)?;
+        figure.interval.as_ref().map_or(Ok(()), |ends| all("figure.interval", ends))
+    }
+
+    /// The groups of errors are made by axes that there are.
+    fn check_errors(&self) -> Result<(), SpecError> {
+        let Some(errors) = &self.errors else { return Ok(()) };
+        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
+        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|a| a.0);
+        let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
+        let mut distinct: Vec<&str> = Vec::new();
+        names.into_iter().for_each(|n| {
+            if !distinct.contains(&n) {
+                distinct.push(n)
+            }
+        });
+        let check =
+            |(i, name): (usize, &String)| known(&format!("errors.by[{i}]"), name, &distinct);
+        errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
+    }
+
+    /// What the figure gives names to are values of axes, names of points, groups, systems, or its metrics.
+    fn check_figure(&self) -> Result<(), SpecError> {
+        let Some(figure) = &self.figure else { return Ok(()) };
+        let points = self.point.iter().map(|p| p.name.clone());
+        let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
+        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
+        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|(_, v)| v.to_string());
+        let mut groups = Vec::new();
+        strings_at(&self.resolved, "group", &mut groups);
+        let metrics = figure.metrics.iter().cloned();
+        let systems = self.system.iter().map(|s| s.name.clone());
+        let all: Vec<String> = points
+            .chain(axes)
+            .chain(of_points)
+            .chain(groups)
+            .chain(metrics)
+            .chain(systems)
+            .collect();
+        let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
+        all.sort_unstable();
+        all.dedup();
+        let is_bin = |value: &str| match (self.kind.parts(), value.parse::<f64>()) {
+            (Some(Parts::Bins(bin_s)), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
+            _ => false,
+        };
+        for (value, name) in &figure.names {
+            if !is_bin(value) {
+                known("figure.names", value, &all)?;
+            }
+            if name.is_empty() || name.contains(';') {
+                let allowed = "words without `;`";
+                let found = format!("`{name}` for `{value}`");
+                return Err(SpecError::value(
+                    "figure.names",
+                    found,
+                    allowed,
+                    "choose another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that refer to systems do, and each system is named once with a preset.
+    fn check_names(&self) -> Result<(), SpecError> {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, s) in self.system.iter().enumerate() {
+            let same = |o: &&System| o.name == s.name && o.preset == s.preset && o.at == s.at;
+            if self.system[..i].iter().any(|o| same(&o)) {
+                let (key, found) = (format!("system[{i}].name"), format!("`{}` twice", s.name));
+                let remedy = "give each system a different name or preset";
+                return Err(SpecError::value(key, found, "each name once", remedy));
+            }
+            names.push(&s.name);
+        }
+        names.extend(self.kind.curves());
+        let of = |key: String, name: &str| {
+            let name = name.split('/').next().unwrap_or_default();
+            if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }
+        };
+        for (i, p) in self.paper.iter().enumerate() {
+            of(format!("paper[{i}].system"), &p.system)?;
+        }
+        for (i, c) in self.claim.iter().enumerate() {
+            let key = |part: &str| format!("claim[{i}].{part}");
+            of(key("of"), &c.of)?;
+            of(key("over"), &c.over)?;
+            of(key("relative_to"), &c.relative_to)?;
+            c.check().map_err(|e| e.at(key("at_least")))?;
+        }
+        for (i, s) in self.system.iter().enumerate() {
+            if let Some(search) = &s.search {
+                of(format!("system[{i}].search.until"), &search.until)?;
+            }
+        }
+        of("relative_to".into(), &self.relative_to)?;
+        of("compare_to".into(), self.compare_to.as_deref().unwrap_or_default())
+    }
+}

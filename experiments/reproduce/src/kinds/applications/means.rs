@@ -1,0 +1,155 @@
+//! A sensitivity: the mean finish rate over cases and SLOs, and the mean error against the paper, as one
+//! assumption changes at a time.
+
+use crate::experiment::Experiment;
+use crate::numbers::{Number, is_at, is_of};
+use crate::runner::Cell;
+use orrery_results::{Row, UNITLESS, csv_lines, metric, seed_list};
+use orrery_sim::stats;
+use orrery_sweep::hash::spec_sha256;
+use orrery_sweep::replication::Replication;
+use orrery_sweep::rows::mean;
+
+/// The SLO's axis, which is no part of a change.
+pub(super) const SLO: &str = "slo_x_p99";
+
+/// The change that a place is under: its axes but for those of the mean.
+pub fn change(place: &Row) -> String {
+    let is_slo = |a: &&str| a.split_once('=').is_some_and(|(name, _)| name == SLO);
+    let kept = place.axes.split(';').filter(|a| !is_slo(a) && !a.is_empty());
+    kept.collect::<Vec<_>>().join(";")
+}
+
+/// Each change with each system once.
+pub(super) fn changes(places: &[Row]) -> Vec<Row> {
+    let mut out: Vec<Row> = Vec::new();
+    for place in places {
+        let row = Row { case: String::new(), axes: change(place), ..place.clone() };
+        let same =
+            |r: &Row| (&r.axes, &r.system, &r.preset) == (&row.axes, &row.system, &row.preset);
+        if !out.iter().any(same) {
+            out.push(row);
+        }
+    }
+    out
+}
+
+/// The cells of each change and system, in their order.
+fn sets(cells: &[Cell]) -> Vec<Vec<&Cell>> {
+    let mut sets: Vec<(String, &Cell, Vec<&Cell>)> = Vec::new();
+    for cell in cells {
+        let change = change(&cell.place);
+        let same = |s: &&mut (String, &Cell, Vec<&Cell>)| {
+            s.0 == change
+                && s.1.place.system == cell.place.system
+                && s.1.place.preset == cell.place.preset
+        };
+        match sets.iter_mut().find(same) {
+            Some((.., own)) => own.push(cell),
+            None => sets.push((change, cell, vec![cell])),
+        }
+    }
+    // Points change slowest and systems fastest, so these are by change, then by system.
+    sets.into_iter().map(|s| s.2).collect()
+}
+
+pub(super) fn rate(cell: &Cell) -> f64 {
+    mean(&cell.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>())
+}
+
+/// Errors against the paper, of the cells that it has.
+fn errors(set: &[&Cell], numbers: &[Number]) -> Vec<f64> {
+    let error = |cell: &&Cell| {
+        let is = |n: &&Number| is_of(&cell.place, &n.system) && is_at(&cell.place, &n.at);
+        numbers.iter().find(is).map(|n| (rate(cell) - n.value).abs())
+    };
+    set.iter().filter_map(error).collect()
+}
+
+/// The rows: errors and mean finish rates of each change and system.
+pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
+    let sets = sets(cells);
+    // A change's rows carry the hash of all its cells.
+    let hash = |of: &str| {
+        let own = cells.iter().filter(|c| change(&c.place) == of);
+        spec_sha256(&own.map(|c| c.place.spec_sha256.as_str()).collect::<Vec<_>>())
+    };
+    let mut out = Vec::new();
+    for set in &sets {
+        let first = set[0];
+        let errors = errors(set, &e.paper);
+        let axes = change(&first.place);
+        let seeds: Vec<u64> = first.runs.iter().map(|r| r.seed).collect();
+        let place = Row {
+            case: String::new(),
+            scope: "all".to_string(),
+            unit: UNITLESS.to_string(),
+            samples: if errors.is_empty() { set.len() } else { errors.len() } as u64,
+            seeds: seed_list(&seeds),
+            spec_sha256: hash(&axes),
+            axes,
+            ..first.place.clone()
+        };
+        if !errors.is_empty() {
+            let (metric, paper_source) = (metric::MEAN_ABS_ERROR.to_string(), e.source.clone());
+            out.push(Row { metric, value: Some(mean(&errors)), paper_source, ..place.clone() });
+        }
+        let at =
+            |i: usize| mean(&set.iter().map(|c| c.runs[i].finish_rate()).collect::<Vec<f64>>());
+        let by_seed: Vec<f64> = (0..seeds.len()).map(at).collect();
+        let interval = stats::replications(&by_seed);
+        let mut row = Row {
+            metric: metric::MEAN_FINISH_RATE.to_string(),
+            value: Some(mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>())),
+            ..place
+        };
+        interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+        out.push(row);
+    }
+    out
+}
+
+/// `table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate`.
+pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
+    let mut out =
+        String::from("table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate\n");
+    for set in sets(cells) {
+        let (place, axes) = (&set[0].place, change(&set[0].place));
+        let of = |metric: &str| {
+            let is = |r: &&Row| {
+                r.axes == axes
+                    && r.system == place.system
+                    && r.preset == place.preset
+                    && r.metric == metric
+            };
+            rows.iter().find(is).and_then(|r| r.value)
+        };
+        let six = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
+        let point = e.point.iter().find(|p| p.axes == axes);
+        let keys: Vec<String> =
+            point.iter().flat_map(|p| &p.set).map(|(k, v)| format!("{k} = {v}")).collect();
+        let name = point.map_or(axes.as_str(), |p| p.name.as_str());
+        let cells = errors(&set, &e.paper).len();
+        let cells = if cells == 0 { set.len() } else { cells };
+        let (error, rate) = (six(of(metric::MEAN_ABS_ERROR)), six(of(metric::MEAN_FINISH_RATE)));
+        let (keys, system, preset) = (keys.join("; "), &place.system, &place.preset);
+        out += &csv_lines(&[(&e.id, name, keys, system, preset, cells, error, rate)]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_with_a_comma_is_one_column_of_the_wide_form() {
+        let e = crate::registry::find("orloj-table-3-sensitivity").expect("a shipped experiment");
+        let place = Row { system: "fifo, \"fitted\"".into(), ..Row::default() };
+        let cell = Cell { place, seeds: None, runs: Vec::new(), more: Vec::new() };
+        let text = wide(&e, &[cell], &[]);
+        let mut lines = csv::Reader::from_reader(text.as_bytes());
+        let line = lines.records().next().expect("a row").expect("as long as the header");
+        assert_eq!(&line[3], "fifo, \"fitted\"");
+    }
+}

@@ -1,0 +1,27 @@
+//! Papers' experiments, and a user's own: one registry, one shape, one report.
+
+pub mod atlas;
+pub mod claims;
+pub mod derived;
+pub mod describe;
+mod errors;
+pub mod experiment;
+mod extends;
+pub mod figure;
+pub mod file;
+pub mod groups;
+pub mod kinds;
+pub mod numbers;
+pub mod options;
+pub mod page;
+pub mod registry;
+pub mod report;
+pub mod reproduce;
+pub mod runner;
+pub mod scores;
+mod searching;
+mod shipped;
+pub mod wide;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! What a search found, as a document.
+
+use crate::goodput::{Find, Search, flags};
+use crate::notes::flags_of;
+use crate::page::{asked, verdict};
+use crate::scenario_cell::Subject;
+use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
+use orrery_results::{Row, metric};
+use orrery_scenario::SpecError;
+
+/// The document; `each` has the answers by policy and seed.
+///
+/// # Errors
+/// When the scenario has no rate.
+pub fn document<S: Subject>(
+    scenario: &S,
+    search: &Search,
+    rows: &[Row],
+    policies: &[S::Policy],
+    each: &[Vec<f64>],
+) -> Result<Page, SpecError> {
+    let mut page = Page::new("goodput", scenario.about().0);
+    page.subtitle = scenario.sought(search)?;
+    asked(&mut page, rows);
+    verdict(&mut page, rows);
+    page.section("Results", table::<S>(search, rows, policies, each).part());
+    let answers = || rows.iter().filter(|r| r.metric == search.metric());
+    let none = answers().filter(|r| r.value.is_none());
+    let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
+    page.section("No answer", Part::list(why));
+    page.section(TO_KNOW, Part::list(notes(rows, search, &scenario.warm_up(Some(search)))));
+    Ok(page)
+}
+
+fn table<S: Subject>(
+    search: &Search,
+    rows: &[Row],
+    policies: &[S::Policy],
+    each: &[Vec<f64>],
+) -> Table {
+    let (at_answer, rate_digits) = S::AT_ANSWER;
+    let (heading, digits) =
+        if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", rate_digits) };
+    let mut columns = vec!["policy", heading, "95 % interval", "least to most"];
+    columns.extend(at_answer.iter().map(|c| c.0));
+    columns.extend(["bad %", "flags"]);
+    let mut table = Table::new("", &columns);
+    for (policy, values) in policies.iter().zip(each) {
+        let name = S::name_of(policy);
+        let find = |metric: &str| {
+            rows.iter().find(|r| r.policy == name && r.scope == "all" && r.metric == metric)
+        };
+        let Some(answer) = find(search.metric()) else { continue };
+        let between = |(a, b): (f64, f64)| Field::text(format!("{a:.digits$} to {b:.digits$}"));
+        let least = values.iter().copied().reduce(f64::min);
+        let most = values.iter().copied().reduce(f64::max);
+        let range = least.zip(most).filter(|_| answer.value.is_some());
+        let number = |metric: &str, unit: f64, digits: usize| {
+            let value = find(metric).and_then(|r| r.value);
+            value.map_or(Field::none(), |x| Field::number(x, format!("{:.digits$}", x * unit)))
+        };
+        let mut line = vec![
+            Field::text(&*name),
+            number(search.metric(), 1.0, digits),
+            answer.ci95().map_or(Field::none(), between),
+            range.map_or(Field::none(), between),
+        ];
+        line.extend(at_answer.iter().map(|(_, name, unit, digits)| number(name, *unit, *digits)));
+        line.push(number(metric::WORST_BAD_RATE, 100.0, 2));
+        line.push(Field::text(flags(answer).join(", ")));
+        table.rows.push(line);
+    }
+    table
+}
+
+fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
+    let mut out = vec![format!(
+        "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
+         it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
+         would show; {}.",
+        search.requests_per_model,
+        1.0 / search.tolerance,
+        search.tolerance * 100.0,
+        warm_up
+    )];
+    let seeds = rows.first().map(Row::seeds_in_words);
+    out.extend(
+        seeds
+            .map(|seeds| format!("Intervals by replications of the whole search. Seeds: {seeds}.")),
+    );
+    // What has no answer has its reason, and no flag that says the same.
+    let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();
+    let answered: Vec<Row> = rows.iter().filter(answered).cloned().collect();
+    out.extend(flags_of(&answered));
+    out
+}

@@ -1,0 +1,109 @@
+//! Runs that are made once: a finished cell is kept, and found again.
+
+use super::replication::Replication;
+use super::seeds::Seeds;
+use super::store::{Entry, Store};
+use orrery_report::say;
+use orrery_scenario::SpecError;
+use std::path::{Path, PathBuf};
+
+/// Where finished cells are kept, if anywhere.
+#[derive(Debug, Default)]
+pub struct Kept {
+    store: Option<Store>,
+    /// Nothing is run: every cell must be there.
+    only: bool,
+}
+
+impl Kept {
+    /// In a folder, where one is given.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written.
+    pub fn at(folder: Option<&Path>) -> Result<Kept, SpecError> {
+        Ok(Kept { store: folder.map(Store::open).transpose()?, only: false })
+    }
+
+    /// In a folder that must have every cell that is asked for.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn only_from(folder: &Path) -> Result<Kept, SpecError> {
+        Ok(Kept { store: Some(Store::open(folder)?), only: true })
+    }
+
+    /// Where leases are, where cells are kept.
+    pub fn work(&self) -> Option<PathBuf> {
+        self.store.as_ref().map(Store::work)
+    }
+
+    /// The runs of a cell: those that are there, or those that `make` makes, which are kept then.
+    /// `what` says in messages which cell it is.
+    ///
+    /// # Errors
+    /// When the cell cannot be run or kept, or is missing where nothing is run.
+    pub fn runs(
+        &self,
+        hash: &str,
+        what: &str,
+        make: impl FnOnce() -> Result<Vec<Replication>, SpecError>,
+    ) -> Result<Vec<Replication>, SpecError> {
+        let Some(store) = &self.store else { return make() };
+        if let Some(runs) = self.read(store, hash, what)? {
+            return Ok(runs);
+        }
+        let runs = make()?;
+        store.write(hash, &runs)?;
+        Ok(runs)
+    }
+
+    /// The runs of a cell, seed by seed: those that are there are taken, the others made by `one` and kept.
+    /// `entry` is a hash that does not depend on how many seeds there are.
+    ///
+    /// # Errors
+    /// As [`Kept::runs`].
+    pub fn seeds(
+        &self,
+        entry: &str,
+        what: &str,
+        seeds: &Seeds,
+        one: impl FnMut(u64) -> Result<Replication, SpecError>,
+    ) -> Result<Vec<Replication>, SpecError> {
+        let Some(store) = &self.store else { return seeds.run(one) };
+        let kept = self.read(store, entry, what)?.unwrap_or_default();
+        if let Some(runs) = seeds.all_of(&kept) {
+            return Ok(runs);
+        }
+        if self.only {
+            return Err(missing(what, &format!("only {} of its seeds are there", kept.len())));
+        }
+        let runs = seeds.go_on(&kept, one)?;
+        store.write(entry, &runs)?;
+        Ok(runs)
+    }
+
+    /// The runs that are there; none where they are to be made.
+    fn read(
+        &self,
+        store: &Store,
+        hash: &str,
+        what: &str,
+    ) -> Result<Option<Vec<Replication>>, SpecError> {
+        match store.read(hash) {
+            Entry::Good(runs) => Ok(Some(runs)),
+            Entry::Absent if self.only => Err(missing(what, "not there")),
+            Entry::Damaged(why) if self.only => Err(missing(what, &why)),
+            Entry::Absent => Ok(None),
+            Entry::Damaged(why) => {
+                say(&format!("damaged: {why}; {what} will be run again"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn missing(what: &str, why: &str) -> SpecError {
+    let remedy =
+        "run the missing shards with this folder as `--out`, or run the command without `--shard`";
+    SpecError::value("cells", format!("{what}: {why}"), "every cell of the manifest", remedy)
+}

@@ -1,0 +1,86 @@
+//! A run with its schedule log in a file: whole, or not there at all.
+
+use super::replication::Watch;
+use super::watch::watch;
+use orrery_report::whole_file::{Unfinished, unwritable};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, Setup, SpecError};
+use orrery_sim::driver::ready;
+use orrery_sim::log::{LogWriter, Names};
+use orrery_sim::metrics::Metrics;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What a scenario calls its models, applications and devices; `policy` is the policy's name with
+/// its parameters.
+pub fn names(scenario: &Scenario, policy: String) -> Names {
+    Names {
+        models: scenario.model_names(),
+        apps: scenario.app_names(),
+        devices: scenario.device_names(),
+        policy,
+    }
+}
+
+/// Runs a policy and writes its log to `path`: text, or Parquet when the path ends in `.parquet`.
+/// With `why` the policy's reasons are in it. The log is written under another name and renamed at
+/// the end, so that what is at `path` is always whole. The same run is measured.
+///
+/// # Errors
+/// As [`Setup::run_with`], and when the file cannot be written.
+pub fn run_logged(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    names: &Names,
+    path: &Path,
+    why: bool,
+) -> Result<(Metrics, Watch), SpecError> {
+    let is_parquet = path.extension().is_some_and(|e| e == "parquet");
+    if is_parquet && !cfg!(feature = "parquet") {
+        let remedy = "write a text log, or build with `--features parquet`";
+        return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
+    }
+    // Parquet is made from the text, which is read again: it has to be a file.
+    let unwritable = |e: io::Error| unwritable("--log", path, &e);
+    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
+    let text = text.map_err(unwritable)?;
+    let file = File::create(text.path()).map_err(unwritable)?;
+    let log = LogWriter::with_names(Box::new(file) as Box<dyn Write>, names).ask_for_reasons(why);
+    let (measured, written) = run_with_log(setup, policy, seed, log)?;
+    written.map_err(unwritable)?;
+    if is_parquet {
+        convert(text.path(), path)?;
+    } else {
+        text.rename(path).map_err(unwritable)?;
+    }
+    Ok(measured)
+}
+
+/// Runs a policy with a text log that goes wherever the writer goes: the same run is measured. Beside it, whether all of
+/// the log was written.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn run_with_log(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    log: LogWriter<Box<dyn Write>>,
+) -> Result<((Metrics, Watch), io::Result<()>), SpecError> {
+    let log = log.with_terms(&setup.terms());
+    let (metrics, (watched, log)) =
+        setup.run_by(policy, seed, (watch(setup), log), ready::logged)?.observer;
+    Ok(((metrics, watched), log.finish().map(drop)))
+}
+
+#[cfg(feature = "parquet")]
+fn convert(text: &Path, path: &Path) -> Result<(), SpecError> {
+    orrery_report::parquet::log_to_parquet(text, path)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn convert(_: &Path, _: &Path) -> Result<(), SpecError> {
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The rows of a scenario's policies, each compared with the first; and those of any cells.
+
+use super::replication::Replication;
+use super::rows::{difference, rows};
+use super::scenario_cell::{Cell, ScenarioCell, Subject};
+use super::seeds::Seeds;
+use orrery_report::{Progress, say};
+use orrery_results::Row;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+
+/// The rows of a scenario's policies; each after the first is compared with the first. `done` is a run
+/// of the first policy that was made already.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn rows_of_scenario(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seeds: Seeds,
+    done: Option<&Replication>,
+) -> Result<Vec<Row>, SpecError> {
+    for note in scenario.setup(seeds.first)?.notes {
+        say(&note);
+    }
+    let cells = ScenarioCell::of_policies(scenario, policies, seeds, None)?;
+    let progress = Progress::new(cells.len() as u64, "policies");
+    let run = |(i, c): (usize, &ScenarioCell)| {
+        let done = done.filter(|_| i == 0);
+        let runs = c.seeds.run(|seed| match done.filter(|done| done.seed == seed) {
+            Some(done) => Ok(done.clone()),
+            None => c.one(seed),
+        });
+        progress.step();
+        runs
+    };
+    let runs: Vec<_> = cells.par_iter().enumerate().map(run).collect::<Result<_, _>>()?;
+    let mut out = Vec::new();
+    for (i, (cell, own)) in cells.iter().zip(&runs).enumerate() {
+        let place = cell.place(&scenario.name);
+        out.extend(rows(&place, &seeds, own));
+        if i > 0 {
+            out.extend(difference(&place, policies[0].text(), own, &runs[0]));
+        }
+    }
+    Ok(out)
+}
+
+/// The rows of cells, in their order, each on its own: of a file of tokens, or of a whole sweep that is small enough
+/// for memory.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn rows_of_cells<S: Subject>(
+    experiment: &str,
+    cells: &[Cell<S>],
+) -> Result<Vec<Row>, SpecError> {
+    let progress = Progress::new(cells.len() as u64, "cells");
+    let one = |cell: &Cell<S>| {
+        let runs = cell.run()?;
+        progress.step();
+        Ok(rows(&cell.place(experiment), &cell.seeds, &runs))
+    };
+    let all: Vec<Vec<Row>> = cells.par_iter().map(one).collect::<Result<_, SpecError>>()?;
+    Ok(all.concat())
+}

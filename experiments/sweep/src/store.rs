@@ -1,0 +1,231 @@
+//! The folder of a sweep: its manifest, an entry for each finished cell, and what is being worked on.
+//!
+//! ```text
+//!  DIR/manifest.jsonl             what is to be run (manifest_file)
+//!  DIR/cells/ab/HASH.cell     a finished cell, in one of 256 folders by the first digits of its hash
+//!  DIR/work/                  leases, half-written entries, the seconds that cells took
+//! ```
+//!
+//! An entry is written whole or not at all, and carries the hash of its own bytes: whatever was
+//! interrupted, cut short or edited is found out and run again. Nothing in `work` has a part in a result.
+
+use super::busy::Busy;
+use super::hash::sha256;
+use super::manifest::Lister;
+use super::manifest_file::{self, ManifestFile};
+use super::replication::Replication;
+use super::scenario_cell::Subject;
+use orrery_report::whole_file::{check_folder, write_atomically_by};
+use orrery_results::RESULT_VERSION;
+use orrery_scenario::SpecError;
+use orrery_scenario::whole::{WHOLE_MAX, read};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    _busy: Busy,
+}
+
+/// The file of the manifest.
+const MANIFEST: &str = "manifest.jsonl";
+
+/// What is found of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// Its runs.
+    Good(Vec<Replication>),
+    /// Nothing.
+    Absent,
+    /// Something that cannot be used, and why.
+    Damaged(String),
+}
+
+impl Store {
+    /// A folder that is there, or is made.
+    ///
+    /// # Errors
+    /// When it cannot be made or written.
+    pub fn open(folder: &Path) -> Result<Store, SpecError> {
+        check_folder(&folder.join("cells"))?;
+        check_folder(&folder.join("work"))?;
+        Ok(Store::begin(folder))
+    }
+
+    /// A folder that must be there.
+    ///
+    /// # Errors
+    /// When it holds no manifest.
+    pub fn existing(folder: &Path) -> Result<Store, SpecError> {
+        if folder.join(MANIFEST).is_file() {
+            return Ok(Store::begin(folder));
+        }
+        let remedy = "give the folder of `orrery sweep --out`";
+        Err(SpecError::value("DIR", folder.display(), "a folder with a `manifest.jsonl`", remedy))
+    }
+
+    fn begin(folder: &Path) -> Store {
+        let cells = folder.join("cells");
+        let work = folder.join("work");
+        let busy = Busy::begin(&cells, || [folder, &work].into_iter().for_each(remove_leftovers));
+        Store { folder: folder.to_path_buf(), _busy: busy }
+    }
+
+    /// The manifest of a sweep: the one that is there, or one that is made on so many threads and written.
+    ///
+    /// # Errors
+    /// When a cell is wrong, the folder cannot be written, or is that of another manifest.
+    pub fn manifest_of<S: Subject>(
+        &self,
+        lister: &Lister<'_, S>,
+        jobs: usize,
+    ) -> Result<ManifestFile, SpecError> {
+        let path = self.folder.join(MANIFEST);
+        if !path.exists() {
+            manifest_file::write(&path, lister, jobs)?;
+        }
+        let manifest = ManifestFile::open(&path)?;
+        if manifest.head.definition_sha256 == lister.head.definition_sha256 {
+            return Ok(manifest);
+        }
+        let Some(found) = manifest.difference(lister, jobs)? else { return Ok(manifest) };
+        let allowed = "the manifest of this sweep";
+        let remedy = "choose another folder with `--out`, or remove `manifest.jsonl` to use this folder for this sweep; cells that both have are kept";
+        let file = path.display().to_string();
+        Err(SpecError::value("manifest", found, allowed, remedy).in_file(&file))
+    }
+
+    /// The manifest that is there.
+    ///
+    /// # Errors
+    /// When it is missing or of another version of the results.
+    pub fn manifest(&self) -> Result<ManifestFile, SpecError> {
+        ManifestFile::open(&self.folder.join(MANIFEST))
+    }
+
+    /// Where leases and the like are.
+    pub fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        let digits = hash.get(..2).unwrap_or("00");
+        self.folder.join("cells").join(digits).join(format!("{hash}.cell"))
+    }
+
+    /// Whether a cell has an entry, whatever is in it.
+    pub fn has(&self, hash: &str) -> bool {
+        self.path(hash).exists()
+    }
+
+    /// The names of all entries.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<BTreeSet<String>, SpecError> {
+        Ok(self.entries()?.into_iter().map(|(hash, _)| hash).collect())
+    }
+
+    fn entries(&self) -> Result<Vec<(String, PathBuf)>, SpecError> {
+        let list = |folder: &Path| -> Result<Vec<PathBuf>, SpecError> {
+            let all = std::fs::read_dir(folder).map_err(|e| unreadable(folder, &e))?;
+            let path = |e: std::io::Result<std::fs::DirEntry>| e.map(|e| e.path());
+            all.map(path).collect::<Result<_, _>>().map_err(|e| unreadable(folder, &e))
+        };
+        let is_cell = |p: &PathBuf| p.extension().is_some_and(|e| e == "cell");
+        // Entries of the version before are in no folder of their own.
+        let (mut cells, folders): (Vec<_>, Vec<_>) =
+            list(&self.folder.join("cells"))?.into_iter().partition(is_cell);
+        for folder in folders.iter().filter(|f| f.extension().is_none()) {
+            cells.extend(list(folder)?.into_iter().filter(is_cell));
+        }
+        let named = |path: PathBuf| {
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path)
+        };
+        Ok(cells.into_iter().map(named).collect())
+    }
+
+    /// Writes a cell's runs.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn write(&self, hash: &str, runs: &[Replication]) -> Result<(), SpecError> {
+        let body = serde_json::to_string(runs).map_err(|e| SpecError::Parse {
+            file: self.path(hash).display().to_string(),
+            message: e.to_string(),
+        })?;
+        let text = format!("{}\n{body}\n", head(hash, &body));
+        let path = self.path(hash);
+        readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
+        write_atomically_by(&self.work(), &path, text.as_bytes())
+    }
+
+    /// Removes the entries of cells that are not to be kept; their names, in order.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written.
+    pub fn prune(&self, keep: &BTreeSet<String>) -> Result<Vec<String>, SpecError> {
+        // What is in no folder of its own is of an earlier version, and not found by this one.
+        let mut old = self.entries()?;
+        old.retain(|(hash, path)| !keep.contains(hash) || *path != self.path(hash));
+        old.sort();
+        for (_, path) in &old {
+            std::fs::remove_file(path).map_err(|e| unreadable(path, &e))?;
+        }
+        Ok(old.into_iter().map(|(hash, _)| hash).collect())
+    }
+
+    /// Reads a cell's runs.
+    pub fn read(&self, hash: &str) -> Entry {
+        let path = self.path(hash);
+        let text = match read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
+            Err(e) => return Entry::Damaged(format!("{}: {e}", path.display())),
+        };
+        let damaged = |why: &str| Entry::Damaged(format!("{}: {why}", path.display()));
+        let Some((first, rest)) = text.split_once('\n') else { return damaged("cut short") };
+        let Some(body) = rest.strip_suffix('\n') else { return damaged("cut short") };
+        if first != head(hash, body) {
+            return damaged("it was changed after it was written");
+        }
+        match serde_json::from_str::<Vec<Replication>>(body) {
+            Ok(runs) if runs.iter().any(Replication::has_gap) => {
+                damaged("a value is missing, and no reason is given")
+            }
+            Ok(runs) => Entry::Good(runs),
+            Err(e) => damaged(&e.to_string()),
+        }
+    }
+}
+
+/// What is written can be read.
+fn readable(key: &str, text: &str, remedy: &str) -> Result<(), SpecError> {
+    if text.len() as u64 <= WHOLE_MAX {
+        return Ok(());
+    }
+    let found = format!("{} MiB in one file", text.len() >> 20);
+    Err(SpecError::value(key, found, format!("at most {} MiB", WHOLE_MAX >> 20), remedy))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> SpecError {
+    let (found, remedy) = (format!("{}: {error}", path.display()), "give a folder of a sweep");
+    SpecError::value("--out", found, "a folder that can be changed", remedy)
+}
+
+/// Removes temporary files of runs that were killed.
+fn remove_leftovers(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "tmp") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// The first line of an entry.
+fn head(hash: &str, body: &str) -> String {
+    format!("orrery-cell,1,{RESULT_VERSION},{hash},{}", sha256(body.as_bytes()))
+}

@@ -1,0 +1,190 @@
+//! Every id with every option of `orrery reproduce`: it works, or is refused before anything runs.
+
+use super::process::{Place, run};
+use super::small_table;
+use orrery_reproduce::options::{CliOption, Refused};
+use orrery_reproduce::registry;
+use orrery_results::{Row, read_rows};
+
+/// An option with a value.
+fn arguments(option: CliOption) -> &'static [&'static str] {
+    match option {
+        // `symphony-table-2` and others have points, models or solvers of their own: see below.
+        CliOption::Case => &["--case", "no such case"],
+        CliOption::Paper => &["--paper", "orloj_finish_rates.csv"],
+        CliOption::Seeds => &["--seeds", "2"],
+        CliOption::UntilCi => &["--until-ci", "0.5"],
+        CliOption::MaxSeeds => &["--until-ci", "0.5", "--max-seeds", "100"],
+        CliOption::Jobs => &["--jobs", "1"],
+        CliOption::Format => &["--format", "csv"],
+        CliOption::Out => &["--out", "nowhere/file"],
+        CliOption::Shard => &["--shard", "1/2"],
+        CliOption::Share => &["--share"],
+        CliOption::Plot => &["--plot", "a.svg"],
+        CliOption::Html => &["--html", "a.html"],
+        CliOption::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],
+        CliOption::HeightIn => &["--plot", "a.pdf", "--height-in", "2.5"],
+        CliOption::Columns => &["--plot", "a.svg", "--columns", "2"],
+        CliOption::NoTitle => &["--plot", "a.svg", "--no-title"],
+        CliOption::NoLegend => &["--plot", "a.svg", "--no-legend"],
+        CliOption::Grey => &["--plot", "a.png", "--grey"],
+        CliOption::FontPt => &["--plot", "a.png", "--font-pt", "7"],
+        CliOption::Details => &["--details"],
+    }
+}
+
+#[test]
+fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
+    // A folder that cannot be is found last of what is checked: where it is what is complained of,
+    // the option was accepted, and nothing ran.
+    let place = Place::with("nowhere", "");
+    let mut count = 0;
+    // Ids that refuse the same options in the same words are one to the command line.
+    let mut seen = Vec::new();
+    for id in registry::ids() {
+        let e = registry::find(id).unwrap_or_else(|e| panic!("{e}"));
+        let refused = CliOption::ALL.map(|option| e.refused(option));
+        count += refused.len();
+        if seen.contains(&refused) {
+            continue;
+        }
+        for (option, refused) in CliOption::ALL.into_iter().zip(refused) {
+            let args = [&["reproduce", id], arguments(option), &["--out", "nowhere/x"]].concat();
+            let args = if option == CliOption::Out { &args[..args.len() - 2] } else { &args[..] };
+            if let Some(Refused { allowed, .. }) = refused {
+                let name = match option {
+                    CliOption::MaxSeeds => "--until-ci",
+                    option => option.name(),
+                };
+                let key = format!("key `{name}`");
+                place.run(args).refused(&[&key, &format!("`{id}`"), allowed, "remedy: "]);
+                continue;
+            }
+            match option {
+                // Whether there is such a case, or such a file, is asked when the cells are made.
+                CliOption::Case | CliOption::Paper => {}
+                _ => place.run(args).refused(&["key `--out`", "nowhere", "remedy: "]),
+            }
+        }
+        seen.push(refused);
+    }
+    assert!(count >= 37 * 9, "{count} combinations");
+}
+
+#[test]
+fn a_case_that_is_unknown_is_told_what_there_is_in_every_kind() {
+    for id in ["orloj-table-3", "symphony-fig-10", "kairos-fig-8", "symphony-fig-16"] {
+        run(&["reproduce", id, "--case", "no such case"]).refused(&["no such case", "remedy: "]);
+    }
+}
+
+#[test]
+fn a_limit_of_seeds_must_limit_something_and_be_one() {
+    let place = Place::with("small.toml", small_table(""));
+    place.write("two.toml", STUDY);
+    for file in ["small.toml", "two.toml"] {
+        let only = ["reproduce", file, "--max-seeds", "9"];
+        place.run(&only).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
+        let below = ["reproduce", file, "--until-ci", "0.1", "--seeds", "5", "--max-seeds", "4"];
+        place.run(&below).refused(&["--max-seeds", "at least 5", "remedy: "]);
+    }
+}
+
+const STUDY: &str = r#"
+id = "two"
+title = "t"
+source = "s"
+expected_s = 1
+seeds = 2
+show = ["finish_rate"]
+scenario = """
+name = "two"
+[[model]]
+name = "m"
+slo_ms = 30.0
+latency = { affine = { alpha_ms = 0.0, beta_ms = 10.0 } }
+[[app]]
+name = "a"
+model = "m"
+time = { constant = { ms = 10.0 } }
+[[device]]
+count = 1
+[arrivals]
+poisson = { rate_per_s = 90.0 }
+requests = 300
+"""
+[[system]]
+name = "fifo"
+preset = "reference"
+policy = "fifo[max_batch=1]"
+[[axis]]
+name = "slo_ms"
+key = "model.m.slo_ms"
+values = [25.0, 50.0]
+"#;
+
+/// As many seeds as asked for, whatever the kind.
+#[test]
+fn until_ci_adds_seeds_to_tables_and_to_studies() {
+    let place = Place::with("small.toml", small_table(""));
+    place.write("two.toml", STUDY);
+    for (file, first, last) in [("small.toml", 0, 3), ("two.toml", 1, 4)] {
+        let until = ["--until-ci", "0.0000001", "--max-seeds", "4"];
+        let args = [&["-q", "reproduce", file, "--format", "csv"], &until[..]].concat();
+        let csv = place.run(&args).ok();
+        let rows: Vec<Row> = read_rows(file, &csv).expect("a table");
+        let rates = || rows.iter().filter(|r| r.metric == "finish_rate");
+        // What does not vary is narrow at once.
+        let seeds = format!("{first}-{last}");
+        assert!(rates().any(|r| r.seeds == seeds && r.has_flag("wide")), "{file}: {csv}");
+        assert!(rates().all(|r| r.seeds == seeds || !r.has_flag("wide")), "{file}: {csv}");
+        let text = place.run(&[&["-q", "reproduce", file], &until[..]].concat()).ok();
+        let says = ["2 to 4 seeds, until", "by cell", "seeds: 1-4"];
+        assert!(says.iter().any(|s| text.contains(s)), "{file}: {text}");
+    }
+}
+
+/// Its own metric, along its own axis.
+#[test]
+fn a_study_is_drawn() {
+    let place = Place::with("two.toml", STUDY);
+    place.run(&["-q", "reproduce", "two.toml", "--plot", "a.svg"]).ok();
+    assert!(place.read("a.svg").contains("finish rate"));
+    let other = STUDY.replace("slo_ms\"\nkey", "x\"\nkey").replace("[25.0, 50.0]", "[25.0]");
+    place.write("one.toml", other);
+    // Without an axis of several numbers the systems stand beside each other.
+    place.run(&["-q", "reproduce", "one.toml", "--plot", "b.svg"]).ok();
+    assert!(place.read("b.svg").contains("finish rate"));
+    // A figure that cannot be is found before anything runs.
+    place.write("none.toml", format!("{STUDY}\n[figure]\nx = \"colour\"\n"));
+    let args = ["reproduce", "none.toml", "--seeds", "1000000", "--plot", "c.svg"];
+    place.run(&args).refused(&["--plot", "`two`", "`colour`", "correct `[figure]`"]);
+}
+
+#[test]
+fn a_study_that_extends_what_is_not_there_is_told_what_there_is() {
+    for (base, says) in [
+        ("\"symphony-fig-99\"", "`symphony-fig-99`"),
+        ("\"symphony-fg-7\"", "did you mean `symphony-fig-7`?"),
+        ("7", "found `7`"),
+    ] {
+        let place = Place::with("mine.toml", format!("extends = {base}\n{STUDY}"));
+        let says = ["mine.toml", "key `extends`", says, "one of ", "remedy: "];
+        place.run(&["reproduce", "mine.toml"]).refused(&says);
+    }
+    let text = "extends = \"symphony-fig-2\"\nid = \"mine\"\nshow = [\"finish_rate\"]\n";
+    let place = Place::with("mine.toml", text);
+    place.run(&["reproduce", "mine.toml", "--out", "mine.toml"]).refused(&["key `--out`"]);
+}
+
+#[test]
+fn a_sweep_of_searches_has_no_finish_rate_to_narrow() {
+    let place = Place::with(
+        "s.toml",
+        "scenario = \"x.toml\"\n[goodput]\n[[axis]]\nkey = \"warm_up_s\"\nvalues = [1.0]\n",
+    );
+    let args = ["sweep", "s.toml", "--until-ci", "0.1"];
+    place.run(&args).refused(&["s.toml", "`until_ci`", "[goodput]", "remedy: "]);
+    let args = ["sweep", "s.toml", "--max-seeds", "5"];
+    place.run(&args).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
+}

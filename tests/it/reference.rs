@@ -1,0 +1,174 @@
+//! Documents that show what the code says: tables of keys, and an example that is compiled.
+//!
+//! Between `<!-- generated: NAME -->` and `<!-- end -->` stands what the code makes under that name.
+//! After a change, rewrite it with
+//!
+//! ```text
+//! ORRERY_UPDATE=1 cargo test -p orrery-tests reference
+//! ```
+
+use orrery_reproduce::registry;
+use orrery_scenario::scenario::file::ScenarioFile;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const BEGIN: &str = "<!-- generated: ";
+const END: &str = "<!-- end -->";
+
+fn document(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
+}
+
+/// The text with every marked part made again. Each part must be asked for once.
+fn filled(text: &str, parts: &[(&str, String)]) -> String {
+    let mut pieces = text.split(BEGIN);
+    let mut out = pieces.next().unwrap_or_default().to_string();
+    let mut left: Vec<&str> = parts.iter().map(|p| p.0).collect();
+    for piece in pieces {
+        let (name, rest) = piece.split_once(" -->\n").expect("a mark that ends its line");
+        let (_, after) = rest.split_once(END).expect("an end for every mark");
+        let place = left.iter().position(|n| *n == name);
+        left.remove(place.unwrap_or_else(|| panic!("`{name}` is not made, or asked for twice")));
+        let made = &parts.iter().find(|p| p.0 == name).expect("a part of this name").1;
+        out.push_str(&format!("{BEGIN}{name} -->\n{made}{END}{after}"));
+    }
+    assert!(left.is_empty(), "the document has no place for {left:?}");
+    out
+}
+
+/// Compares a document with what the code says, or rewrites it when `ORRERY_UPDATE` is set.
+fn check(name: &str, parts: &[(&str, String)]) {
+    let path = document(name);
+    let text = std::fs::read_to_string(&path).expect("a document");
+    let made = filled(&text, parts);
+    if made == text {
+        return;
+    }
+    if std::env::var_os("ORRERY_UPDATE").is_some() {
+        std::fs::write(&path, made).expect("a document that can be written");
+        return;
+    }
+    let differs = made.lines().zip(text.lines()).find(|(new, old)| new != old);
+    let (new, old) = differs.unwrap_or_default();
+    panic!(
+        "docs/{name} is not what the code says; the first line that differs:\n- {old}\n+ {new}\n\
+         ORRERY_UPDATE=1 cargo test -p orrery-tests reference"
+    );
+}
+
+#[test]
+fn the_tables_of_scenario_files_are_those_of_the_code() {
+    check("scenarios.md", &orrery_scenario::reference::scenario());
+}
+
+#[test]
+fn the_tables_of_sweep_files_are_those_of_the_code() {
+    check("sweeps.md", &orrery_sweep::sweep_file::reference());
+}
+
+#[test]
+fn the_tables_of_experiment_files_are_those_of_the_code() {
+    let path = document("../scenarios/experiments/my-scheduler.toml");
+    let example = std::fs::read_to_string(path).expect("the example");
+    let mut parts = orrery_reproduce::file::reference();
+    parts.push(("example", format!("```toml\n{example}```\n")));
+    check("experiments.md", &parts);
+}
+
+#[test]
+fn the_tables_of_job_files_are_those_of_the_code() {
+    check("jobs.md", &orrery_scenario::jobs::reference());
+}
+
+#[test]
+fn the_tables_of_token_files_are_those_of_the_code() {
+    check("tokens.md", &orrery_scenario::tokens::reference());
+}
+
+#[test]
+fn the_table_of_metrics_is_that_of_the_code() {
+    let metrics = ("metrics", orrery_results::metric::reference());
+    check("formats.md", &[metrics, ("import", orrery_import::reference())]);
+}
+
+/// `ARTIFACT.md`: what can be checked, how long that takes, and what came out when it was.
+#[test]
+fn the_artifact_lists_every_experiment() {
+    let kept = crate::verdicts::kept();
+    let count = |id: &str, verdict: &str| {
+        kept.iter().filter(|l| l.id == id && l.verdict == verdict).count()
+    };
+    let mut out = String::from(
+        "| id | source | minutes | claims: hold/do not/undecided/not run |\n\
+         |---|---|---|---|\n",
+    );
+    for id in registry::ids() {
+        let e = registry::find(id).unwrap_or_else(|e| panic!("{e}"));
+        let minutes = match e.expected_s {
+            s if s < 60 => "<1".to_string(),
+            s => s.div_ceil(60).to_string(),
+        };
+        let of = ["holds", "does not hold", "undecided", "not run"].map(|v| count(id, v));
+        let of = match of.iter().sum() {
+            0 => "-".to_string(),
+            _ => of.map(|n| n.to_string()).join("/"),
+        };
+        let source = e.source.replace('|', "\\|");
+        out.push_str(&format!("| `{id}` | {source} | {minutes} | {of} |\n"));
+    }
+    check("../ARTIFACT.md", &[("experiments", out)]);
+}
+
+#[test]
+fn the_example_policy_is_shown_as_it_is_compiled() {
+    let policy = format!("```rust\n{}```\n", include_str!("example_policy.rs"));
+    check("adding-a-policy.md", &[("policy", policy)]);
+}
+
+#[test]
+fn the_documents_list_what_an_audit_does_not_see() {
+    let text = std::fs::read_to_string(document("formats.md")).expect("a document");
+    for what in orrery_sim::jobs::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
+    for what in orrery_sim::tokens::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
+    for what in orrery_sim::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
+}
+
+#[test]
+fn the_example_of_a_sweep_file_is_one() {
+    let text = std::fs::read_to_string(document("sweeps.md")).expect("a document");
+    let block = text.split("```toml\n").nth(1).and_then(|t| t.split("```").next()).expect("TOML");
+    let place = tempfile::tempdir().expect("a folder");
+    let path = place.path().join("example.toml");
+    std::fs::write(&path, block).expect("a file");
+    let sweep = orrery_sweep::sweep_file::SweepFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
+    let combinations = orrery_sweep::grid::combinations(&sweep.point, &sweep.axis, None);
+    assert_eq!(combinations.count(), 6);
+}
+
+#[test]
+fn the_schema_for_editors_asks_for_what_a_file_needs_and_refuses_what_none_has() {
+    let schema = orrery_scenario::reference::schema::<ScenarioFile>().to_value();
+    assert_eq!(schema["required"], json!(["policies", "model", "app"]));
+    assert_eq!(schema["additionalProperties"], json!(false));
+    let arrivals = &schema["definitions"]["Arrivals"]["properties"];
+    assert!(arrivals["trace"]["description"].is_string() && arrivals["rate"].is_null());
+}
+
+#[test]
+fn marked_parts_are_replaced_and_nothing_else() {
+    let text = format!("a\n{BEGIN}x -->\nold\n{END}\nb\n{BEGIN}y -->\n{END}\n");
+    let made = filled(&text, &[("y", "2\n".into()), ("x", "1\n".into())]);
+    assert_eq!(made, format!("a\n{BEGIN}x -->\n1\n{END}\nb\n{BEGIN}y -->\n2\n{END}\n"));
+}
+
+#[test]
+#[should_panic(expected = "no place for [\"y\"]")]
+fn a_part_that_no_document_shows_is_an_error() {
+    filled(&format!("{BEGIN}x -->\n{END}"), &[("x", String::new()), ("y", String::new())]);
+}

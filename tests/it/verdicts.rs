@@ -1,0 +1,143 @@
+//! What is said of every sentence of the papers, kept in a file: a verdict that changes is a diff to review.
+//!
+//! Experiments that take up to 5 s are run again here, in release builds; `ORRERY_VERDICTS_S` says another limit, and
+//! `ORRERY_VERDICTS_OF` the experiments, whatever they take.
+//!
+//! ```text
+//! ORRERY_UPDATE=1 ORRERY_VERDICTS_S=60 cargo test --release -p orrery-tests --test it -- verdicts
+//! ORRERY_UPDATE=1 ORRERY_VERDICTS_OF=kairos-fig-8,kairos-fig-14 cargo test --release -p orrery-tests --test it -- verdicts
+//! ```
+//!
+//! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
+
+use crate::{forms, golden};
+use orrery_reproduce::claims::{self, LeftOut};
+use orrery_reproduce::experiment::Experiment;
+use orrery_reproduce::registry;
+use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// A line of the file.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Line {
+    /// The experiment.
+    pub id: String,
+    /// The sentence's number in its file, from 1.
+    sentence: usize,
+    /// `not run` where nobody has run it with this version of the results.
+    pub verdict: String,
+    ours: String,
+    text: String,
+}
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("verdicts.csv")
+}
+
+/// The lines of the file.
+pub fn kept() -> Vec<Line> {
+    let mut file = csv::Reader::from_path(path()).expect("the verdicts");
+    file.deserialize().collect::<Result<_, _>>().expect("lines of verdicts")
+}
+
+fn shipped() -> Vec<Experiment> {
+    let all = registry::ids().map(|id| registry::find(id).expect("a shipped experiment"));
+    all.filter(|e| !e.claim.is_empty()).collect()
+}
+
+/// The lines of an experiment that is not run.
+fn not_run(e: &Experiment) -> Vec<Line> {
+    let line = |(i, claim): (usize, &claims::Claim)| Line {
+        id: e.id.clone(),
+        sentence: i + 1,
+        verdict: "not run".to_string(),
+        ours: String::new(),
+        text: claim.text.clone(),
+    };
+    e.claim.iter().enumerate().map(line).collect()
+}
+
+fn run(e: &Experiment) -> Vec<Line> {
+    let out = std::env::var_os("ORRERY_VERDICTS_IN").map(PathBuf::from);
+    let how = How { out, ..How::default() };
+    let run = reproduce::run(e, &Asked::default(), &how).expect("an experiment that runs");
+    let Outcome::Whole(forms) = run else { panic!("{}: not whole", e.id) };
+    forms::of_experiment(e, &forms);
+    let judged = claims::judged(&e.claim, &LeftOut::default(), &forms.rows);
+    let line = |(line, (claim, c)): (Line, (&claims::Claim, claims::Checked))| Line {
+        verdict: c.verdict.words().to_string(),
+        ours: claims::came_out(claim, &c).trim_start_matches([',', ':', ' ']).to_string(),
+        ..line
+    };
+    not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect()
+}
+
+fn limit_s() -> f64 {
+    std::env::var("ORRERY_VERDICTS_S").map_or(5.0, |s| s.parse().expect("seconds"))
+}
+
+/// The experiments that are run again, of those with sentences.
+fn asked_for(all: &[Experiment]) -> BTreeSet<String> {
+    let quick = |e: &&Experiment| f64::from(e.expected_s) <= limit_s();
+    let Ok(ids) = std::env::var("ORRERY_VERDICTS_OF") else {
+        let quick: BTreeSet<_> = all.iter().filter(quick).map(|e| e.id.clone()).collect();
+        assert!(quick.len() > 5, "{} experiments", quick.len());
+        return quick;
+    };
+    let ids: BTreeSet<_> = ids.split(',').map(str::to_string).collect();
+    let without = |id: &&String| all.iter().all(|e| e.id != **id);
+    assert_eq!(ids.iter().find(without), None, "an experiment without sentences");
+    ids
+}
+
+#[test]
+fn every_sentence_has_a_verdict_and_every_verdict_a_sentence() {
+    if std::env::var_os("ORRERY_UPDATE").is_some() {
+        return;
+    }
+    let name = |l: &Line| (l.id.clone(), l.sentence, l.text.clone());
+    let of_file: BTreeSet<_> = kept().iter().map(name).collect();
+    let of_claims: BTreeSet<_> = shipped().iter().flat_map(not_run).map(|l| name(&l)).collect();
+    let difference: Vec<_> = of_file.symmetric_difference(&of_claims).collect();
+    assert!(
+        difference.is_empty(),
+        "without a line or a sentence: {difference:#?}\nORRERY_UPDATE=1 \
+         ORRERY_VERDICTS_OF=ID cargo test --release -p orrery-tests --test it -- verdicts"
+    );
+    assert!(kept().windows(2).all(|w| (&w[0].id, w[0].sentence) < (&w[1].id, w[1].sentence)));
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn verdicts_of_quick_experiments_are_those_of_the_file() {
+    let updates = std::env::var_os("ORRERY_UPDATE").is_some();
+    let kept = if path().exists() || !updates { kept() } else { Vec::new() };
+    let (all, mut lines) = (shipped(), Vec::new());
+    let asked_for = asked_for(&all);
+    golden::unfold();
+    for e in all {
+        let known = not_run(&e).into_iter().map(|line| {
+            let is =
+                |k: &&Line| (&k.id, k.sentence, &k.text) == (&line.id, line.sentence, &line.text);
+            let known = kept.iter().find(is);
+            Line { sentence: line.sentence, ..known.cloned().unwrap_or(line) }
+        });
+        if asked_for.contains(&e.id) {
+            lines.extend(run(&e));
+        } else {
+            lines.extend(known);
+        }
+    }
+    lines.sort_by(|a, b| (&a.id, a.sentence).cmp(&(&b.id, b.sentence)));
+    if updates {
+        let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
+        lines.iter().for_each(|line| file.serialize(line).expect("a line"));
+        file.flush().expect("a file that can be written");
+        return;
+    }
+    let differ = lines.iter().zip(&kept).filter(|(a, b)| a != b);
+    let differ: Vec<String> = differ.map(|(a, b)| format!("- {b:?}\n+ {a:?}")).collect();
+    assert!(differ.is_empty(), "{}\nORRERY_UPDATE=1 writes them anew", differ.join("\n"));
+}
