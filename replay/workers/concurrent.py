@@ -2,8 +2,8 @@
 
     python3 replay/workers/concurrent.py --out clockwork-fig-2.csv
 
-Each thread has a stream of its own and asks for a batch of one as soon as its last is back. Rows are written as they are
-measured. Printed last: the paper's claims beside what was measured. It has not run on a GPU yet.
+Each thread has a stream of its own and asks for a batch of one as soon as its last is back. Printed last: the paper's
+claims beside what was measured. It has not run on a GPU yet.
 """
 
 import run_torch  # first: it keeps stdout for answers
@@ -58,15 +58,13 @@ def main():
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     options.seconds = 0.5 if options.quick else options.seconds
-    rows = {}
+    lines, rows = [["run", "threads", "batches", "per_s", "p50_us", "p99_us", "p99_99_us", "max_us"]], {}
+    for threads in (1, 2, 4, 8, 16):
+        took = measured(options, threads)
+        rows[threads] = [len(took) / options.seconds, *(quantile(took, q) / 1e3 for q in (0.5, 0.99, 0.9999, 1.0))]
+        lines.append([options.run, threads, len(took), *(f"{value:.1f}" for value in rows[threads])])
     with open(options.out, "w", encoding="utf8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["run", "threads", "batches", "per_s", "p50_us", "p99_us", "p99_99_us", "max_us"])
-        for threads in (1, 2, 4, 8, 16):
-            took = measured(options, threads)
-            rows[threads] = [len(took) / options.seconds, *(quantile(took, q) / 1e3 for q in (0.5, 0.99, 0.9999, 1.0))]
-            out.writerow([options.run, threads, len(took), *(f"{value:.1f}" for value in rows[threads])])
-            file.flush()
+        csv.writer(file).writerows(lines)
     one, most = rows[1], rows[16]
     spread, gain = 100 * (one[3] / one[1] - 1), 100 * (most[0] / one[0] - 1)
     print(CLAIMS.format(spread=spread, gain=gain, tail=most[3] / one[3]), file=sys.stderr)

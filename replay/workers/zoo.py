@@ -55,7 +55,7 @@ def profile(out, name, quick):
         return True
     run, lengths = MODELS[name]
     sizes = SIZES[:2] if quick else SIZES
-    config = DEVICE.format(worker=HERE / "run_torch.py", run=run, lengths=lengths, largest=sizes[-1])
+    config = DEVICE.format(worker=HERE / "run_torch.py", run=run, lengths=lengths, largest=SIZES[-1])
     for suffix, text in ((".scenario", SCENARIO.format(name=name)), (".device", config)):
         made.with_suffix(suffix).write_text(text, encoding="utf8")
     program = os.environ.get("ORRERY_REPLAY", "orrery-replay")
