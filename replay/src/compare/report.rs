@@ -70,7 +70,7 @@ const LEADING: usize = 5;
 fn percent_off(predicted: f64, measured: f64) -> String {
     match measured {
         0.0 => String::new(),
-        _ => format!("{:+.1}", 100.0 * (predicted / measured - 1.0)),
+        _ => format!("{:.1}", 100.0 * (predicted / measured - 1.0).abs()),
     }
 }
 

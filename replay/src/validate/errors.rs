@@ -5,7 +5,7 @@ use crate::compare::Summary;
 use orrery_report::page::{Field, Table};
 
 /// A finish rate outside 1 to 99 % on both sides is easily predicted.
-const TRIVIAL_PERCENT: f64 = 1.0;
+const EASY_PERCENT: f64 = 1.0;
 /// Policies whose measured finish rates are further apart than this, in percentage points, have an order.
 const APART_POINTS: f64 = 2.0;
 
@@ -59,8 +59,8 @@ fn measured(r: &PointResult) -> Figures {
 }
 
 /// Whether a finish rate is below 1 or above 99 % on both sides, in percent.
-fn is_trivial(predicted: f64, measured: f64) -> bool {
-    let extreme = |x: f64| x <= TRIVIAL_PERCENT || x >= 100.0 - TRIVIAL_PERCENT;
+fn is_easy(predicted: f64, measured: f64) -> bool {
+    let extreme = |x: f64| x <= EASY_PERCENT || x >= 100.0 - EASY_PERCENT;
     extreme(predicted) && extreme(measured)
 }
 
@@ -108,7 +108,7 @@ fn largest(of: &[f64]) -> Field {
 pub(super) fn of_twins(points: &[&PointResult]) -> [Vec<f64>; 2] {
     let mut both = [Vec::new(), Vec::new()];
     for (predicted, measured) in points.iter().filter_map(|r| r.stable_twin()) {
-        both[usize::from(is_trivial(predicted, measured))].push((measured - predicted).abs());
+        both[usize::from(is_easy(predicted, measured))].push((measured - predicted).abs());
     }
     both
 }
@@ -118,19 +118,20 @@ pub(super) fn of_points<'a>(points: &[&'a PointResult]) -> [Vec<&'a PointResult>
     let stable = points.iter().copied().filter(|r| !r.is_sensitive());
     stable.filter(|r| r.valid().next().is_some()).fold([Vec::new(), Vec::new()], |mut both, r| {
         let sides = (r.predicted_percent(), measured(r)[0].unwrap_or_default());
-        both[usize::from(is_trivial(sides.0, sides.1))].push(r);
+        both[usize::from(is_easy(sides.0, sides.1))].push(r);
         both
     })
 }
 
 /// Means of [`of_points`] for a table of several campaigns.
 pub(super) fn summed(points: &[&PointResult]) -> Vec<Field> {
-    let [between, trivial] = of_points(points);
-    let all: Vec<&PointResult> = between.iter().chain(&trivial).copied().collect();
+    let [between, easy] = of_points(points);
+    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
     let rates = off(&between, By::Profile, 0);
     let count = |n: usize| Field::number(n as f64, n.to_string());
     let mut fields =
-        vec![count(between.len()), mean(&rates), largest(&rates), count(trivial.len())];
+        vec![count(between.len()), mean(&rates), largest(&rates), mean(&off(&between, By::Law, 0))];
+    fields.push(count(easy.len()));
     fields.extend([2, 4, 1].map(|figure| mean(&off(&all, By::Profile, figure))));
     fields
 }
@@ -139,8 +140,8 @@ pub(super) fn summed(points: &[&PointResult]) -> Vec<Field> {
 pub(super) fn table(points: &[&PointResult]) -> Table {
     let caption = format!(
         "By the profile alone, of stable points (the standard deviation of their draws is at most {SENSITIVE_POINTS} \
-         points) with a valid run: measured against predicted. Latency and goodput are those of the first draw. A point is \
-         trivial where both finish rates are at most 1 % or at least 99 %. Beside them two naive predictions: the laws \
+         points) with a valid run: measured against predicted. Latency and goodput are those of the first draw. Points where \
+         both finish rates are at most 1 % or at least 99 % are apart: they are easy to predict. Beside them two naive predictions: the laws \
          alone, without noise, stalls and overhead; and a queue without a policy (first in, first out, in the largest \
          batches) under these laws. The order is that of pairs of policies at one load whose measured finish rates are more \
          than {APART_POINTS} points apart. A row without a point is left out: older runs have no p90."
@@ -157,11 +158,11 @@ pub(super) fn table(points: &[&PointResult]) -> Table {
         "largest",
     ];
     let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
-    let [between, trivial] = of_points(points);
-    let all: Vec<&PointResult> = between.iter().chain(&trivial).copied().collect();
+    let [between, easy] = of_points(points);
+    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
     let rows: [(&str, &str, &[&PointResult], usize); 6] = [
         ("finish rate, between 1 and 99 %", "points", &between, 0),
-        ("finish rate, trivial points", "points", &trivial, 0),
+        ("finish rate, at most 1 or at least 99 %", "points", &easy, 0),
         ("goodput", "%", &all, 1),
         ("latency p50", "%", &all, 2),
         ("latency p90", "%", &all, 3),
@@ -177,7 +178,7 @@ pub(super) fn table(points: &[&PointResult]) -> Table {
         table.rows.push(row);
     }
     let names =
-        ["finish rate as twins, between 1 and 99 %", "finish rate as twins, trivial points"];
+        ["finish rate as twins, between 1 and 99 %", "finish rate as twins, the other points"];
     for (what, errors) in names.iter().zip(of_twins(points)) {
         let mut row = words(what, "points", errors.len());
         row.extend([mean(&errors), largest(&errors)]);

@@ -54,7 +54,7 @@ fn name(folder: &Path) -> String {
 pub fn table(campaigns: &[Finished]) -> String {
     let mut table = Table::new(
         "Measured less predicted finish rate, in percentage points: mean and largest absolute value over stable points. By the \
-         profile alone: of points between 1 and 99 %, beside the number of trivial ones, with mean errors of latency and goodput \
+         profile alone: of points between 1 and 99 %, beside what the laws alone predict and the number of the other points, with mean errors of latency and goodput \
          in percent. As twins: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % of the draws.",
         &[
             "campaign",
@@ -66,7 +66,8 @@ pub fn table(campaigns: &[Finished]) -> String {
             "1 to 99 %",
             "mean",
             "largest",
-            "trivial",
+            "laws alone",
+            "other points",
             "latency p50",
             "latency p99",
             "goodput",
