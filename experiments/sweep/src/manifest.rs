@@ -17,7 +17,7 @@ use super::seeds::Seeds;
 use super::sweep_file::SweepFile;
 use crate::goodput::Search;
 use orrery_report::threads::pool;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, system_of};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
@@ -102,11 +102,10 @@ fn is_no_warm_up(text: &str) -> bool {
 impl ListedCell {
     /// What its rows have in common.
     pub fn place(&self, head: &Head) -> Row {
-        let system = self.policy.split('[').next().unwrap_or_default();
         Row {
             experiment: head.name.clone(),
             axes: self.axes.clone(),
-            system: system.to_string(),
+            system: system_of(&self.policy).to_string(),
             policy: self.policy.clone(),
             warm_up: self.warm_up.clone(),
             flags: self.flags.clone(),

@@ -12,7 +12,7 @@ use orrery_report::Progress;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
 use orrery_report::whole_file::{Unfinished, unwritable};
 use orrery_results::metric::{Column, Metric};
-use orrery_results::{Row, metric};
+use orrery_results::{Row, metric, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::own::{OwnPolicy, OwnPolicySpec};
 use rayon::prelude::*;
@@ -177,7 +177,7 @@ pub fn rows_of_file<F: OwnFile>(
         })?;
         let place = Row {
             experiment: name.to_string(),
-            system: policy.text().split('[').next().unwrap_or_default().to_string(),
+            system: system_of(policy.text()).to_string(),
             policy: policy.name(),
             warm_up: "none".to_string(),
             spec_sha256: spec_sha256(file.world(), folder, policy)?,

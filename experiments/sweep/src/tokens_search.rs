@@ -4,7 +4,7 @@ use super::goodput::{Find, Search, Searched, over_in_warm_up};
 use super::own::OwnWorld;
 use super::replication::Replication;
 use super::scenario_cell::{AnswerColumn, Subject};
-use orrery_results::metric;
+use orrery_results::{metric, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::InputFile;
 use orrery_scenario::search::{How, Judge, Load, Probe, on_tokens};
@@ -118,7 +118,7 @@ impl Subject for TokensFile {
     }
 
     fn system_of(policy: &TokenPolicySpec) -> String {
-        policy.text().split('[').next().unwrap_or_default().to_string()
+        system_of(policy.text()).to_string()
     }
 
     fn policy(text: &str) -> Result<TokenPolicySpec, SpecError> {
