@@ -352,7 +352,7 @@ impl<S: Subject> Maker<S> {
         let scenario = self.base.changed(&changes)?;
         let cell = Cell {
             axes: line.axes.clone(),
-            policy: S::policy(&line.policy)?,
+            policy: line.policy.parse()?,
             seeds: self.head.seeds,
             inputs_sha256: self.inputs.sha256(&scenario)?,
             search: self.head.goodput.clone(),
@@ -413,7 +413,7 @@ fn compared<S: Subject>(file: &SweepFile, base: &S) -> Result<String, SpecError>
     let Some(name) = &file.compare_to else {
         return Ok(policies.first().cloned().unwrap_or_default());
     };
-    let named = S::policy(name).map(|policy| S::name_of(&policy)).ok();
+    let named = name.parse().map(|policy| S::name_of(&policy)).ok();
     match named.filter(|named| policies.contains(named)) {
         Some(named) => Ok(named),
         None => {

@@ -5,8 +5,9 @@ use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
-use orrery_scenario::own::OwnPolicySpec;
+use orrery_scenario::policy_spec;
 use orrery_scenario::scenario::with_keys;
+use orrery_sim::policy::parameters::Named;
 use orrery_sweep::grid::combinations;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::own::{OwnWorld, Spec, spec_sha256};
@@ -24,7 +25,7 @@ pub fn check_systems<W: OwnWorld>(e: &Experiment) -> Result<(), SpecError> {
 }
 
 fn policy<W: OwnWorld>(i: usize, system: &System) -> Result<Spec<W>, SpecError> {
-    OwnPolicySpec::parse_at(format!("system[{i}].policy"), &system.policy)
+    policy_spec::Spec::parse_at(format!("system[{i}].policy"), &system.policy)
 }
 
 /// Rows for parts of the time: of what groups, and how they are made.
