@@ -8,7 +8,7 @@
 use orrery_scenario::PolicySpec;
 use orrery_scenario::scenario::Scenario;
 use orrery_sim::driver::ready;
-use orrery_sim::metrics::{Metrics, TimeSeries, View};
+use orrery_sim::metrics::{Metrics, Ratio, TimeSeries, View};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,8 @@ fn measure(models: u32, requests: u64) -> String {
     assert_eq!(total.offered, requests);
     assert_eq!(metrics.figures(View::Groups).len(), 1);
     assert!(metrics.models().is_empty() && metrics.apps().is_empty());
-    let intervals = (metrics.batches(View::Total)[0].finish_rate(), series.utilisation());
+    let intervals =
+        (metrics.batches(View::Total)[0].ratio(Ratio::FINISH_RATE), series.utilisation());
     std::hint::black_box((total.latency.quantile(0.99), intervals));
     drop((metrics, series, finished.policy));
     let after = began.elapsed() - before - ran;
