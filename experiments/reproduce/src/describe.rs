@@ -174,8 +174,8 @@ mod tests {
         let said = one(&e);
         assert!(said.contains("withheld from this project: 2 numbers of\n  workers 8\n"), "{said}");
         let forms = forms_of(&e, &Asked::default()).expect("it runs");
-        assert_eq!(forms.table.matches(crate::numbers::WITHHELD_MEANS).count(), 2);
-        let page = crate::page::of(&e, &forms.rows).to_html();
+        assert_eq!(forms.table.matches(crate::numbers::WITHHELD_MEANS).count(), 1);
+        let page = crate::document::of(&e, &forms.rows).to_html();
         assert!(page.contains("<small>withheld from this project</small>"));
         let svg = crate::figure::of(&e, &forms.rows).expect("a figure").to_svg();
         assert!(svg.contains("No paper value, withheld from this project"));
