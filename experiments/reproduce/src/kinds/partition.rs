@@ -211,8 +211,6 @@ impl Runner for Solvers<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// Clockwork's Table 1, "weights": what the sizes of symphony-fig-16 are drawn from.
     #[test]
     fn the_sizes_are_those_of_the_shipped_weights() {
