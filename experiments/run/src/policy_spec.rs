@@ -319,6 +319,8 @@ mod tests {
     use crate::policies;
     use orrery_sim::latency::Latency;
     use orrery_sim::policy::parameters::{About, Allowed, Row, Table};
+    use orrery_sim::profile::ModelProfile;
+    use orrery_sim::time::Span;
 
     fn profile() -> ModelProfile {
         let draw = || (0, Span::from_ms(10));
