@@ -82,7 +82,8 @@ pub struct Repetition {
     /// What a device failed of, if one did.
     #[serde(default)]
     pub failed: Option<String>,
-    /// The share of batches that began within 100 us of their plan, or of the end of the one before; older results do not say.
+    /// The share of batches that began within 100 us of their plan, or of the end of the one before; older results
+    /// do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_time_percent: Option<f64>,
     /// A GPU before the run and after it; older results do not say.
