@@ -1,7 +1,7 @@
 //! What one run was measured to be.
 
 use orrery_results::metric;
-use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries};
+use orrery_sim::metrics::{Batches, Figures, Metrics, Ratio, TimeSeries, View};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use orrery_sim::time::Time;
@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 
 /// The metrics of a search for a rate, and for devices.
 pub use orrery_results::metric::{DEVICES, PEAK};
-
-pub use orrery_sim::driver::ready::Watch;
 
 /// One value of one run.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
@@ -88,33 +86,38 @@ pub struct ScopeNames {
 
 impl Replication {
     /// What a run was measured to be. Scopes with one member are left out: they equal `all`.
-    pub fn of(seed: u64, metrics: &Metrics, watch: &Watch, names: &ScopeNames) -> Replication {
-        let (means, series) = watch;
-        let total = metrics.total();
+    pub fn of(
+        seed: u64,
+        metrics: &Metrics,
+        series: &TimeSeries,
+        names: &ScopeNames,
+    ) -> Replication {
+        let (total, means) = (metrics.total(), metrics.batches(View::Total).remove(0));
         let seconds = metrics.measured().as_secs_f64();
         let mut measures = Vec::new();
         if total.offered == 0 {
             measures.extend(nothing_counts(metrics));
         }
-        of_scope("all", &total, &means.total(), seconds, &mut measures);
+        of_scope("all", &total, &means, seconds, &mut measures);
         add_run(metrics, series, &mut measures);
-        for (kind, names, figures, means) in [
-            ("group", &names.groups, metrics.groups().to_vec(), means.groups()),
-            ("model", &names.models, metrics.models(), means.models()),
-            ("app", &names.apps, metrics.apps(), means.apps()),
+        for (kind, names, view) in [
+            ("group", &names.groups, View::Groups),
+            ("model", &names.models, View::Models),
+            ("app", &names.apps, View::Apps),
         ] {
             if names.len() < 2 {
                 continue;
             }
-            for ((name, figures), means) in names.iter().zip(&figures).zip(&means) {
+            let figures = metrics.figures(view).into_iter().zip(metrics.batches(view));
+            for (name, (figures, means)) in names.iter().zip(figures) {
                 let scope = format!("{kind} {name}");
-                of_scope(&scope, figures, means, seconds, &mut measures);
+                of_scope(&scope, &figures, &means, seconds, &mut measures);
             }
         }
-        let (offered, in_time) = means.total().offered_and_in_time();
+        let (offered, in_time) = means.offered_and_in_time();
         let pending = total.ended(End::Pending);
         let (diverging, notes) = (series.diverging(), Vec::new());
-        let late_start = is_late(means.lead(), total.offered);
+        let late_start = is_late(metrics.lead(), total.offered);
         Replication { seed, measures, diverging, late_start, pending, offered, in_time, notes }
     }
 
@@ -191,10 +194,13 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
     out.push(Measure::of(scope, metric::REQUESTS, f.offered as f64, f.offered));
     out.push(within(
         Measure::of(scope, metric::FINISH_RATE, f.finish_rate(), f.offered),
-        means.finish_rate(),
+        means.ratio(Ratio::FINISH_RATE),
     ));
     if let Some(cost) = f.mean_cost() {
-        out.push(within(Measure::of(scope, metric::MEAN_COST, cost, f.offered), means.mean_cost()));
+        out.push(within(
+            Measure::of(scope, metric::MEAN_COST, cost, f.offered),
+            means.ratio(Ratio::MEAN_COST),
+        ));
     }
     let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
     out.push(within(Measure::of(scope, metric::GOODPUT, good, f.offered), means.goodput_per_s()));
@@ -207,12 +213,12 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         let latency = f.latency.sum_ns() as f64 / answered as f64;
         out.push(within(
             Measure::of(scope, metric::LATENCY_MEAN, latency, answered),
-            ns(means.mean_latency_ms()),
+            ns(means.ratio(Ratio::MEAN_LATENCY_MS)),
         ));
         let queueing = f.queueing.sum_ns() as f64 / answered as f64;
         out.push(within(
             Measure::of(scope, metric::QUEUEING_MEAN, queueing, answered),
-            ns(means.mean_queueing_ms()),
+            ns(means.ratio(Ratio::MEAN_QUEUEING_MS)),
         ));
     }
     for end in End::ALL {

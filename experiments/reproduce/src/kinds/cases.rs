@@ -4,12 +4,11 @@
 mod file;
 pub mod keys;
 mod table;
-mod text;
 
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
 use file::{CasesFile, Expressions};
-use orrery_results::{Row, unit};
+use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::goodput::Search;
@@ -262,21 +261,11 @@ impl Runner for Runs<'_> {
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
         let cell = &self.cells[part];
-        let of = |(metric, value): &(String, f64)| Row {
-            scope: "all".to_string(),
-            metric: metric.clone(),
-            unit: unit(metric).to_string(),
-            value: Some(*value),
-            ..cell.place.clone()
-        };
+        let of = |(metric, value): &(String, f64)| cell.place.of_all(metric, *value);
         let more = cell.computed.iter().map(of).collect();
         let seeds = Seeds { first: 1, count: self.experiment.seeds, until_ci: None };
         let runs = Self::merged(cell, &self.experiment.show, kept, &seeds)?;
         let is_run = !runs.is_empty();
         Ok(vec![Cell { place: cell.place.clone(), seeds: is_run.then_some(seeds), runs, more }])
-    }
-
-    fn blocks(&self, rows: &[Row]) -> Option<String> {
-        Some(text::blocks(self.experiment, rows))
     }
 }

@@ -126,14 +126,14 @@ impl Case {
         if let Some(reach) = reach {
             for m in &mut policy.models {
                 let hulls = Hulls::new(m.sizes.len(), self.config.b_per_ms);
-                m.pending = Box::new(hulls.with_reach(reach));
+                m.pending = Box::new(Hulls { reach, ..hulls });
             }
         }
         if queue == QueueForm::Auto {
             // It changes its form all the time.
             for m in &mut policy.models {
                 let auto = Auto::new(m.sizes.len(), self.config.b_per_ms);
-                m.pending = Box::new(auto.with_bounds(4, 10));
+                m.pending = Box::new(Auto { few: 4, many: 10, ..auto });
             }
         }
         let source = Box::new(VecSource::new(self.arrivals.clone()));
@@ -220,7 +220,7 @@ fn all_forms_agree_on_every_edge() {
         let mut forms: [Box<dyn Pending>; 3] = [
             Box::new(Scan::default()),
             Box::new(Hulls::new(sizes.len(), b_per_ms)),
-            Box::new(Auto::new(sizes.len(), b_per_ms).with_bounds(4, 10)),
+            Box::new(Auto { few: 4, many: 10, ..Auto::new(sizes.len(), b_per_ms) }),
         ];
         let mut now = Time::from_ns(1_000_000_000);
         let mut id = 0;
