@@ -25,9 +25,7 @@ mod verdict;
 pub use campaign::{Campaign, CampaignFile, Grid, Limits, Quick, Slo, Targets, limits};
 pub use capacity::{Beyond, beyond, load_of_one_per_s, time_of_one};
 pub use figures::figures;
-pub use outcome::{
-    Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,
-};
+pub use outcome::{Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf};
 pub use point::{Point, points};
 pub use report::markdown;
 pub use rows::to_csv;

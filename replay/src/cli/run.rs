@@ -223,7 +223,7 @@ impl Run {
 
 /// Refuses a plan with a batch that the device cannot take: it would end the run.
 fn check_plan(plan: &Plan, limits: &Limits, scenario: &Scenario) -> Result<(), Error> {
-    if let Some((ActionId(action), units, model, limit)) = plan.beyond(&limits) {
+    if let Some((ActionId(action), units, model, limit)) = plan.beyond(limits) {
         let name = &scenario.model_names()[model.index()];
         let found = format!("batch {action} of the plan, with {units} items of `{name}`");
         let allowed = format!("batches of at most {limit}: `max_batch` of `{name}` on the device");

@@ -3,7 +3,7 @@
 use super::Standing;
 use super::campaign::Campaign;
 use super::errors;
-use super::outcome::{Band, PointResult, Repetition};
+use super::outcome::{BANDS, PointResult, Repetition};
 use super::twins;
 use super::verdict::{Verdict, differences, verdict};
 use crate::card;
@@ -146,7 +146,9 @@ fn bands(results: &[&PointResult]) -> Table {
         let cells = figures.map(|x| two(Some(x).filter(|_| d.points > 0)));
         [&[what.to_string(), d.points.to_string()], &cells[..]].concat()
     };
-    let own = Band::ALL.into_iter().map(|band| row(band.words(), &|r| Band::of(r.load) == band));
+    let from = |i: usize| i.checked_sub(1).map_or(0.0, |below| BANDS[below].0);
+    let own = BANDS.iter().enumerate();
+    let own = own.map(|(i, (to, name))| row(name, &|r| r.load > from(i) && r.load <= *to));
     text_table(
         "Percentage points of the finish rate, of stable points. Spread is the largest less the smallest of a point's \
          repeated runs.",
