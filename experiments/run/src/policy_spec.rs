@@ -5,7 +5,7 @@
 //! It knows no policy: each file in `sim/src/policy/` has its own table of parameters, and
 //! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
-use crate::error::{SpecError, hint};
+use crate::error::{SpecError, hint, one_of};
 use orrery_sim::policy::parameters::{Assumption, Configured, Lanes, Registered, SettingError};
 use orrery_sim::policy::{ALL, Policy};
 use orrery_sim::profile::ModelProfile;
@@ -217,7 +217,6 @@ pub fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
 pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
     ALL.iter().find(|p| p.about.name == name).ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
-        let known = names.join(", ");
         if orrery_sim::jobs::policy::ALL.iter().any(|p| p.about.name == name) {
             let message = format!("`{name}` works on jobs, and here are requests");
             return (
@@ -233,7 +232,7 @@ pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
         }
         (
             format!("there is no policy `{name}`"),
-            format!("{}known: {known}", hint(name, names.iter().copied())),
+            format!("{}name {}", hint(name, names.iter().copied()), one_of(name, names)),
         )
     })
 }
@@ -245,7 +244,8 @@ pub fn wrong(text: &str, error: &SettingError) -> SpecError {
             format!("remove `{key}`: the policy has no parameters")
         }
         SettingError::Unknown { key, known } => {
-            format!("{}allowed: {}", hint(key, known.iter().copied()), known.join(", "))
+            let hint = hint(key, known.iter().copied());
+            format!("{hint}allowed: {}", one_of(key, known.iter().copied()))
         }
         SettingError::Needs { key, needs } => format!("add `{needs}`, or remove `{key}`"),
         SettingError::Value { key, .. } => format!("correct or remove `{key}`"),

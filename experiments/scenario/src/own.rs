@@ -1,7 +1,6 @@
 //! Policies of the small worlds beside that of requests: from a name such as `salus[order=srtf]` to a policy.
 
-use crate::error::SpecError;
-use crate::error::hint;
+use crate::error::{SpecError, hint, one_of};
 use crate::policy_spec::{Fault, of, split, wrong};
 use crate::scenario::place::Source;
 use orrery_sim::policy::parameters::Registered;
@@ -91,13 +90,12 @@ fn registered<K: OwnPolicy + ?Sized>(name: &str) -> Result<&'static Registered<K
     let on = K::ON;
     K::all().iter().find(|p| p.about.name == name).ok_or_else(|| {
         let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
-        let known = names.join(", ");
         if orrery_sim::policy::ALL.iter().any(|p| p.about.name == name) {
             let message = format!("`{name}` works on requests, and here are {on}");
-            return (message, format!("use a policy of {on}: {known}"));
+            return (message, format!("use a policy of {on}: {}", names.join(", ")));
         }
         let message = format!("there is no policy of {on} `{name}`");
-        (message, format!("{}known: {known}", hint(name, names.iter().copied())))
+        (message, format!("{}name {}", hint(name, names.iter().copied()), one_of(name, names)))
     })
 }
 

@@ -33,7 +33,7 @@ pub type Table = (&'static str, String);
 /// The tables of `docs/scenarios.md`.
 pub fn scenario() -> Vec<Table> {
     let keys = Reference::of::<ScenarioFile>();
-    let law = |path: &[&str], of: &str| keys.laws(path, ["law", of]);
+    let law = |path: &[&str], of: &str| keys.laws(path, ["form", of]);
     vec![
         ("file", keys.keys(&[], &["noise"])),
         ("model", keys.keys(&["model"], &[])),
@@ -45,7 +45,7 @@ pub fn scenario() -> Vec<Table> {
         ("slo steps", keys.keys(&["app", "slo_steps"], &[])),
         ("penalties", keys.keys(&["app", "penalties"], &[])),
         ("changes", keys.keys(&["app", "changes"], &[])),
-        ("laws of time", law(&["app", "time"], "execution time alone")),
+        ("laws of time", law(&["app", "time"], "execution time in isolation")),
         ("laws of sizes", law(&["app", "sizes"], "items of a request")),
         ("arrivals", keys.keys(&["arrivals"], &[])),
         ("processes", keys.tables_in(&["arrivals"], ["process", "arrivals"])),

@@ -20,7 +20,7 @@ use std::path::Path;
 impl OwnWorld for Tokens {
     const KEY: &'static str = "tokens";
     const WORDS: &'static str = "TTFT: arrival to the first token; TPOT: for each token after it. Times are of answered requests; \
-         in time means both within their SLOs, of all requests.";
+         the finish rate counts those with both within their SLOs, of all requests.";
     type Policy = dyn Configured;
     type Made = MadeTokens;
 

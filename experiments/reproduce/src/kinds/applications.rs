@@ -195,7 +195,7 @@ impl<'a> Cases<'a> {
         let Some(world) = self.worlds.first() else { return String::new() };
         let load = &world.world.applications.load;
         let mut out = format!(
-            "\nArrivals (offered load = rate x {} execution time alone = {}; statistics of the first \
+            "\nArrivals (offered load = rate x {} execution time in isolation = {}; statistics of the first \
              seed):\n",
             load.of.word(),
             load.offered

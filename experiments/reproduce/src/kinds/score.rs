@@ -40,7 +40,7 @@ impl Kind for OfScore {
         if e.system.is_empty() {
             return Ok(());
         }
-        let allowed = "none with `score`: its laws and requests are its curves";
+        let allowed = "none with `score`: its distributions and requests are its curves";
         Err(SpecError::value("system", "systems", allowed, "remove them"))
     }
 
@@ -102,11 +102,11 @@ impl Runner for Scores<'_> {
 
     fn blocks(&self, _: &[Row]) -> Option<String> {
         let mut out = String::from("\nmeans\n");
-        let mut table = tables::Text::new(&["law", "mean ms"]);
+        let mut table = tables::Text::new(&["distribution", "mean ms"]);
         for (name, mean) in self.toy.means_ms() {
             table.line(vec![name.to_string(), format!("{mean:.3}")]);
         }
-        out.push_str(&table.left(&["law"]).text());
+        out.push_str(&table.left(&["distribution"]).text());
         out.push_str("\nmilestones: where the form of a request's score changes, ms\n");
         for (i, name) in self.toy.requests().into_iter().enumerate() {
             let all: Vec<String> =

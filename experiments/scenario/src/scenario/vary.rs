@@ -119,10 +119,8 @@ pub(crate) fn changed<T: DeserializeOwned>(
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
     let keys = keys.join("`, `");
     let file = toml::from_str(&text).map_err(|e| {
-        let near = place::nearest_expected(e.message());
-        let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
         let allowed = format!("a key and a value of {of}");
-        SpecError::value(keys, e.message(), allowed, format!("{hint}correct the key or the value"))
+        SpecError::value(keys, place::said(e.message()), allowed, "correct the key or the value")
     })?;
     Ok((file, text))
 }

@@ -78,8 +78,10 @@ impl Tokens {
         between("block_tokens", self.block_tokens, BLOCK_TOKENS_MAX)?;
         let profile = StepProfile::read(input(&self.profile, folder)?)?;
         let Some(fitted) = profile.fit() else {
-            let found =
-                format!("`{}`, whose rows do not determine the law of a step", self.profile);
+            let found = format!(
+                "`{}`, whose rows do not determine the latency model of a step",
+                self.profile
+            );
             let allowed =
                 "rows of attention with only decodes, only prompts, and both, of several sizes";
             return Err(SpecError::value("profile", found, allowed, "measure more of them"));

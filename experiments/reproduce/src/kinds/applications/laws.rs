@@ -25,7 +25,7 @@ pub(super) const LAW: &str = "time alone";
 pub struct LawsFile {
     /// Number of bins of a histogram.
     pub bins: u32,
-    /// Where it ends, as a multiple of the law's P99.
+    /// Where it ends, as a multiple of the distribution's P99.
     pub to_x_p99: f64,
 }
 
@@ -134,7 +134,7 @@ impl Runner for Laws<'_> {
         let find = |case: &Case, metric: &str| {
             rows.iter().find(|r| r.case == case.name && r.metric == metric)
         };
-        let mut out = String::from("\nexecution time alone, ms: ours / the paper's\n");
+        let mut out = String::from("\nexecution time in isolation, ms: ours / the paper's\n");
         let mut table = tables::Text::new(&["case", "mean", "P99"]);
         for case in &self.cases {
             let both = |metric: &str| {

@@ -283,10 +283,8 @@ impl Block<'_> {
                 }
                 table.push(line);
             }
-            let _ = writeln!(
-                out,
-                "\n{model}: rates that the evaluated pools carry, in queries/s (run 1)"
-            );
+            let _ =
+                writeln!(out, "\n{model}: capacity of the evaluated pools, in queries/s (run 1)");
             out.push_str(&aligned(&table));
         }
     }
