@@ -202,12 +202,12 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         output::whole_file::allow_overwriting();
     }
     output::page::asked(&asked, &matches);
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if std::io::stdout().is_terminal() && !is_plain && !is_of_files(&matches) {
+        output::width::set_styled();
+    }
     if let Some(columns) = columns(cli.wide, &matches) {
         output::width::set_width(columns);
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if std::io::stdout().is_terminal() && !is_plain {
-            output::width::set_styled();
-        }
     }
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     match answer(cli.command, commit) {
@@ -272,15 +272,20 @@ fn columns(wide: bool, matches: &ArgMatches) -> Option<usize> {
     if wide {
         return Some(usize::MAX);
     }
-    let (name, mut asked) = matches.subcommand()?;
-    while let Some((_, below)) = asked.subcommand() {
-        asked = below;
-    }
-    if name == "serve" || asked.ids().any(|id| id == "out" || id == "html") {
+    if is_of_files(matches) {
         return None;
     }
     let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
     Some(columns.0.into())
+}
+
+/// Whether the text is also written into a file, or onto a page.
+fn is_of_files(matches: &ArgMatches) -> bool {
+    let Some((name, mut asked)) = matches.subcommand() else { return true };
+    while let Some((_, below)) = asked.subcommand() {
+        asked = below;
+    }
+    name == "serve" || asked.ids().any(|id| id == "out" || id == "html")
 }
 
 /// Prints; a reader that went away is no error.

@@ -81,6 +81,12 @@ impl Text {
         texts.join("\n")
     }
 
+    /// The columns of the longest line, where nothing is folded.
+    pub fn natural_width(&self) -> usize {
+        let all: Vec<usize> = (0..self.columns()).collect();
+        self.total(&all, &all.iter().map(|&c| self.natural(c)).collect::<Vec<_>>())
+    }
+
     /// Whether all columns fit beside each other, with their words folded.
     pub fn fits(&self, width: usize) -> bool {
         let all: Vec<usize> = (0..self.columns()).collect();

@@ -53,8 +53,8 @@ fn part(part: &Part) -> String {
     }
 }
 
-/// One table, whatever its width: one that is too wide has shorter cells, a column of one value in a line below, and
-/// no more of the last numbers than fit.
+/// One table, whatever its width: one that is too wide has shorter cells; if that is not enough, a column of one value
+/// in a line below, and no more of the last numbers than fit.
 fn table(table: &Table) -> String {
     let within = width().saturating_sub(2);
     let is_number = |i: &usize| *i >= table.keys && table.is_number(*i);
@@ -68,6 +68,9 @@ fn table(table: &Table) -> String {
         text.left(&words.collect::<Vec<_>>())
     };
     let (mut text, mut below) = (of(&shown, words_of), Vec::new());
+    if text.natural_width() > within {
+        text = of(&shown, short);
+    }
     if !text.fits(within) {
         let first = |i: &usize| words_of(&table.rows[0][*i]);
         let is_same = |i: &usize| table.rows.iter().all(|row| words_of(&row[*i]) == first(i));
