@@ -8,14 +8,14 @@ use orrery_sweep::logged::names;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::{scope_names, watch};
+use orrery_sweep::watch::scope_names;
 use orrery_report::threads;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Names, Record};
-use orrery_sim::metrics::Metrics;
+use orrery_sim::metrics::{Metrics, TimeSeries};
 use orrery_sim::observer::Observer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -199,7 +199,7 @@ impl Call {
         let extra = (Requests::new(self.requests), Stopper::new(self.failed.clone()));
         let (metrics, watched, requests) = if self.audit && chosen.is_own() {
             let auditor = Auditor::default().with_terms(&self.log_names(chosen), setup.terms());
-            let observer = (watch(&setup), (extra, auditor));
+            let observer = (TimeSeries::default(), (extra, auditor));
             let (metrics, (watched, ((requests, _), auditor))) =
                 self.watched(&setup, policy, seed, observer)?;
             let report = auditor.finish();
@@ -212,7 +212,7 @@ impl Call {
             }
             (metrics, watched, requests)
         } else {
-            let observer = (watch(&setup), extra);
+            let observer = (TimeSeries::default(), extra);
             let (metrics, (watched, (requests, _))) =
                 self.watched(&setup, policy, seed, observer)?;
             (metrics, watched, requests)

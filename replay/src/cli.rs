@@ -13,16 +13,17 @@ mod validate;
 
 use crate::device::worker::end_all;
 use crate::error::Error;
-use crate::folder::write_whole;
 use crate::profile::ProfileFile;
 use crate::target::{DeviceConfig, look};
 use crate::threads::cores;
 use crate::validate::CampaignFile;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_report::manual::{Shell, completions, pages};
+use orrery_report::set_verbosity;
+use orrery_report::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::reference::schema;
-use shared::{Answer, Say};
+use shared::Answer;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -118,14 +119,14 @@ pub fn main(commit: &str) -> ExitCode {
             return if e.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
-    let say = Say { quiet: cli.quiet };
+    set_verbosity(u8::from(!cli.quiet));
     let answer = match &cli.command {
         Command::Devices => Ok(Answer::of(devices())),
-        Command::Profile(args) => args.answer(&say),
-        Command::Run(args) => args.answer(&say),
-        Command::Compare(args) => args.answer(&say),
+        Command::Profile(args) => args.answer(),
+        Command::Run(args) => args.answer(),
+        Command::Compare(args) => args.answer(),
         Command::Retrace(args) => args.answer(),
-        Command::Validate(args) => args.answer(&say),
+        Command::Validate(args) => args.answer(),
         Command::Validated(args) => args.answer(),
         Command::Schema { kind } => Ok(Answer::of(schema_of(*kind))),
         Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),
@@ -165,7 +166,7 @@ fn man(out: &Path, program: clap::Command) -> Result<Answer, Error> {
     let mut list = String::new();
     for (name, text) in pages(program).map_err(|e| Error::unwritable(out, &e))? {
         let path = out.join(name);
-        write_whole(&path, text)?;
+        write_atomically(&path, text.as_ref())?;
         list += &format!("{}\n", path.display());
     }
     Ok(Answer::of(list))

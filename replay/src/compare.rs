@@ -15,8 +15,8 @@ mod report;
 mod summary;
 
 pub use difference::{decisions, first_difference};
-pub use errors::{Errors, Signed, Tail};
+pub use errors::{Errors, Signed};
 pub use figure::figure;
 pub use logs::{ActionRow, Side, read_actions, read_log_file, rows_csv, same_workload};
 pub use report::{Comparison, report};
-pub use summary::Summary;
+pub use summary::{Naive, Summary};

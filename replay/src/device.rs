@@ -138,7 +138,8 @@ pub trait Device: Send {
     }
 
     /// The longest times alone, growing, at which a model's work changes, where a batch is padded up to
-    /// the next of them. Empty where its work changes with every nanosecond, or with none.
+    /// the next of them. Empty where its work changes with every nanosecond; the longest
+    /// alone where it changes with none.
     fn steps(&self, model: ModelId) -> Vec<Span>;
 
     /// The most items that a batch of a model may have; none where it has no limit.

@@ -24,7 +24,7 @@ pub mod planned;
 mod rig;
 
 pub use host::{Handled, Measured, Mutation};
-pub use lateness::{Lateness, Quantiles, Verdict};
+pub use lateness::{Lateness, Verdict};
 pub use rig::Rig;
 
 use crate::clock::{CONTROLLER, Clock};
@@ -195,11 +195,11 @@ fn control<P: Policy, O: Observer>(
         let input = if arrives {
             let (at, source) = arrival.expect("it is next");
             host.queue.begin(at);
-            host.late.arrivals.add(now - at);
+            host.late.arrivals.push((now - at).ns());
             Input::Arrive(source, host.take(source))
         } else {
             let (at, due) = host.queue.pop().expect("it is next");
-            host.late.decisions.add(now - at);
+            host.late.decisions.push((now - at).ns());
             host.input(due)
         };
         host.inputs.push(Handled { due: at, at: now, rank: input.rank() });

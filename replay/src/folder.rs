@@ -12,30 +12,6 @@ pub struct Unfinished {
     to: PathBuf,
 }
 
-/// Begins something that is being written: its name is drawn at random, and nothing may have it yet,
-/// because processes in two containers may have the same id. Its rights are `mode` less what the umask
-/// says, as those of any new file or folder.
-fn unfinished<T>(
-    path: &Path,
-    mode: u32,
-    make: impl FnOnce(&Builder, &Path) -> io::Result<T>,
-) -> io::Result<T> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.");
-    let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".tmp").rand_bytes(12);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(mode));
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
-    make(&builder, folder)
-}
-
 impl Unfinished {
     /// Begins a folder at `to`. What is there stays until the new one is whole.
     ///
@@ -52,8 +28,7 @@ impl Unfinished {
             let found = format!("{}, a file", to.display());
             return Err(Error::value("--out", found, "a folder", "choose another name"));
         }
-        let at = unfinished(to, 0o777, |builder, folder| builder.tempdir_in(folder));
-        let at = at.map_err(|e| Error::unwritable(to, &e))?;
+        let at = beside(to).map_err(|e| Error::unwritable(to, &e))?;
         Ok(Unfinished { at, to: to.to_path_buf() })
     }
 
@@ -87,17 +62,20 @@ impl Unfinished {
     }
 }
 
-/// Writes a file whole or not at all, and makes its folder.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
-    let written = unfinished(path, 0o666, |builder, folder| {
-        let file = builder.tempfile_in(folder)?.into_temp_path();
-        std::fs::write(&file, bytes)?;
-        file.persist(path).map_err(|e| e.error)
-    });
-    written.map_err(|e| Error::unwritable(path, &e))
+/// A folder in the same folder, under a name that is drawn at random: processes in two containers may have the same id. Its
+/// rights are those of any new folder.
+fn beside(to: &Path) -> io::Result<TempDir> {
+    let folder = to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let prefix = format!(".{}.", to.file_name().unwrap_or_default().to_string_lossy());
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".tmp").rand_bytes(12);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    builder.tempdir_in(folder)
 }
 
 /// The SHA-256 of bytes, in hexadecimal.
@@ -135,12 +113,10 @@ mod tests {
     #[test]
     fn writers_with_the_same_process_id_do_not_meet() {
         let home = tempfile::tempdir().unwrap();
-        let (to, file) = (home.path().join("run"), home.path().join("a"));
+        let to = home.path().join("run");
         let begun = [(); 2].map(|()| Unfinished::begin(&to, true).unwrap());
         begun.iter().for_each(|b| b.write("a", "1").unwrap());
         begun.into_iter().for_each(|b| b.finish().unwrap());
-        let write = || (0..500).for_each(|_| write_whole(&file, "text").unwrap());
-        std::thread::scope(|s| [(); 3].map(|()| s.spawn(write)).map(|t| t.join().unwrap()));
-        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 2);
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
     }
 }

@@ -4,6 +4,7 @@
 //! The wall-clock driver ([`driver`]) is a second loop around the simulator's core; a [`device`] is
 //! emulated or CUDA.
 
+pub mod card;
 pub mod cli;
 pub mod clock;
 pub mod compare;
@@ -14,6 +15,7 @@ pub mod folder;
 pub mod host;
 pub mod prediction;
 pub mod profile;
+pub mod quantiles;
 mod quiet;
 pub mod record;
 pub mod retrace;

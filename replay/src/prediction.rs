@@ -1,12 +1,14 @@
 //! What the simulator believes of a device: a scenario with measured laws, and with what an action
 //! costs besides.
 
+use crate::compare::{Naive, Summary};
+use crate::driver::planned::Plan;
 use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
 use crate::twin::Twin;
 use crate::usual::Usual;
 use orrery_scenario::{PolicySpec, Scenario, Setup};
-use orrery_sim::driver::World;
+use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::stalls::Stalls;
@@ -29,6 +31,28 @@ pub enum OverheadAs {
     Delays,
     /// They are ignored.
     None,
+}
+
+/// What decides, as files and options name it.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeName {
+    /// The policy decides during the run.
+    #[default]
+    Live,
+    /// A recorded schedule decides: each batch at its planned start.
+    Schedule,
+}
+
+/// What decides.
+#[derive(Clone, Copy)]
+pub enum Mode<'a> {
+    /// The policy, now.
+    Live(&'a PolicySpec),
+    /// A plan, made before.
+    Schedule(&'a Plan),
 }
 
 /// A prediction.
@@ -115,13 +139,44 @@ impl Prediction {
     ///
     /// # Errors
     /// When the workload cannot be made.
-    pub fn simulate(
-        &self,
-        policy: &PolicySpec,
-        seed: u64,
-        draw: u32,
-    ) -> Result<Vec<Record>, Error> {
-        Ok(self.draw(draw).run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+    pub fn simulate(&self, mode: Mode<'_>, seed: u64, draw: u32) -> Result<Vec<Record>, Error> {
+        let (setup, log) = (self.draw(draw), MemoryLog::default());
+        let plan = match mode {
+            Mode::Live(policy) => return Ok(setup.run_with(policy, seed, log)?.observer.1.records),
+            Mode::Schedule(plan) => plan.clone().policy(),
+        };
+        let done = simulate(&setup.world, setup.sources(seed)?, plan, log);
+        match done.failure {
+            Some(failure) => Err(setup.failed(&failure).into()),
+            None => Ok(done.observer.records),
+        }
+    }
+
+    /// The same by the laws alone: without noise, stalls, and what an action costs besides.
+    #[must_use]
+    pub fn bare(&self) -> Prediction {
+        let mut bare = Prediction { busy: None, ..self.clone() };
+        bare.setup.world.latency.clone_from(&self.world.latency);
+        bare.setup.world.core.delays.clone_from(&self.world.core.delays);
+        bare.setup.world.stalls = Stalls::default();
+        bare.setup.world.batch_noise.clear();
+        bare
+    }
+
+    /// What predicts less well with less, of the first draw.
+    ///
+    /// # Errors
+    /// When the workload cannot be made.
+    pub fn naive(&self, policy: &PolicySpec, seed: u64) -> Result<Naive, Error> {
+        let bare = self.bare();
+        let of = |policy: &PolicySpec| -> Result<Summary, Error> {
+            let records = bare.simulate(Mode::Live(policy), seed, 0)?;
+            let summary = Summary::of(&records, bare.setup.window.from.ns());
+            Ok(Summary { batch_sizes: Default::default(), ..summary })
+        };
+        let largest = bare.setup.profile.sizes.iter().max().copied().unwrap_or(1);
+        let queue = PolicySpec::parse(&format!("fifo[max_batch={largest}]"))?;
+        Ok(Naive { law: of(policy)?, queue: of(&queue)? })
     }
 
     /// The same on the machine of a run. It takes the place of the measured overheads and of stalls, and where it knows
@@ -132,19 +187,16 @@ impl Prediction {
     pub fn simulate_on(
         &self,
         machine: &Arc<Twin>,
-        policy: &PolicySpec,
+        mode: Mode<'_>,
         seed: u64,
         draw: u32,
     ) -> Result<Vec<Record>, Error> {
-        let mut bare = Prediction { busy: None, ..self.clone() };
-        bare.setup.world.latency.clone_from(&self.world.latency);
-        bare.setup.world.core.delays.clone_from(&self.world.core.delays);
-        bare.setup.world.stalls = Stalls::default();
+        let mut bare = self.bare();
         bare.setup.world.machine = Some(machine.drawn(draw));
-        if machine.knows_speed() {
-            bare.setup.world.batch_noise.clear();
+        if !machine.knows_speed() {
+            bare.setup.world.batch_noise.clone_from(&self.setup.world.batch_noise);
         }
-        bare.simulate(policy, seed, draw)
+        bare.simulate(mode, seed, draw)
     }
 }
 

@@ -72,6 +72,9 @@ fn lengths((low, high): (f64, f64), steps: &[Span]) -> Vec<(Span, bool)> {
     if high - low < 1.0 {
         return vec![(Span::from_ns_f64(low), false)];
     }
+    if steps == [Span::MAX] {
+        return vec![(Span::from_ns_f64(high), false)];
+    }
     if steps.is_empty() {
         let at = |share: f64| Span::from_ns_f64(low + share * (high - low));
         return (0..5).map(|i| (at(f64::from(i) / 4.0), i % 2 == 1)).collect();

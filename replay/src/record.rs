@@ -1,12 +1,13 @@
 //! What a run leaves in its folder: `schedule.log`, `predicted.log`, `inputs.csv`, `actions.csv`, `run.json`.
 
-use crate::compare::rows_csv;
+use crate::card::{self, Card};
+use crate::compare::{Naive, rows_csv};
 use crate::device::{Description, DeviceError};
 use crate::driver::{Lateness, Verdict};
 use crate::error::Error;
 use crate::folder::{Unfinished, sha256};
 use crate::host::Host;
-use crate::prediction::OverheadAs;
+use crate::prediction::{ModeName, OverheadAs};
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, inputs_csv};
 use crate::runner::Ran;
@@ -25,8 +26,8 @@ pub struct RunRecord {
     pub scenario_sha256: String,
     /// The policy with its parameters.
     pub policy: String,
-    /// `live` or `schedule`.
-    pub mode: String,
+    /// What decided.
+    pub mode: ModeName,
     /// The seed of the workload.
     pub seed: u64,
     /// The profile's SHA-256, where one was used.
@@ -57,10 +58,16 @@ pub struct RunRecord {
     pub failed: Option<String>,
     /// Time that the controller worked for each request.
     pub controller_busy_per_request_ns: u64,
+    /// What predicts less well with less; of a live run.
+    #[serde(default)]
+    pub naive: Option<Naive>,
     /// Whether the simulator, fed with what was measured, takes the same decisions.
     pub retraced: Retraced,
     /// What was asked of the system and not granted.
     pub notes: Vec<String>,
+    /// A GPU before the run and after it.
+    #[serde(default, skip_serializing_if = "card::is_unknown")]
+    pub card: [Card; 2],
 }
 
 /// The format of `run.json`.
@@ -74,7 +81,7 @@ impl RunRecord {
             scenario: scenario.name.clone(),
             scenario_sha256: sha256(scenario.canonical()),
             policy: policy.to_string(),
-            mode: "live".to_string(),
+            mode: ModeName::Live,
             seed,
             profile_sha256: None,
             overhead: OverheadAs::default(),
@@ -90,8 +97,10 @@ impl RunRecord {
             lateness: Lateness::default(),
             failed: None,
             controller_busy_per_request_ns: 0,
+            naive: None,
             retraced: Retraced::default(),
             notes: Vec::new(),
+            card: Default::default(),
         }
     }
 
@@ -116,6 +125,7 @@ impl RunRecord {
         self.controller_busy_per_request_ns = ran.controller_busy.ns() / self.requests.max(1);
         self.retraced = ran.retraced.clone();
         self.notes = ran.notes.clone();
+        self.card = ran.card.clone();
         self
     }
 }

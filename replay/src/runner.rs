@@ -1,16 +1,17 @@
 //! One run: a policy, its workload and its devices under the wall-clock driver.
 
+use crate::card::{self, Card};
 use crate::compare::{ActionRow, Side};
 use crate::device::{Description, Device, DeviceError};
-use crate::driver::planned::Plan;
 use crate::driver::{Handled, Lateness, Options, Replayed, Rig, replay};
 use crate::error::Error;
+pub use crate::prediction::Mode;
 use crate::prediction::Prediction;
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, retrace};
 use crate::target::{Choice, Target};
 use crate::twin::{Knowledge, Twin};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_scenario::Scenario;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::Policy;
@@ -18,15 +19,6 @@ use orrery_sim::request::DeviceId;
 use orrery_sim::time::{Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// What decides.
-#[derive(Clone, Copy)]
-pub enum Mode<'a> {
-    /// The policy, now.
-    Live(&'a PolicySpec),
-    /// A plan, made before.
-    Schedule(&'a Plan),
-}
 
 /// A run that is to be.
 pub struct Run<'a> {
@@ -83,6 +75,8 @@ pub struct Ran {
     pub end: Time,
     /// What the system did not grant.
     pub notes: Vec<String>,
+    /// A GPU before the run and after it.
+    pub card: [Card; 2],
 }
 
 /// Devices that were opened beforehand, so that what is wrong with one is told as it is, and not as a
@@ -131,17 +125,19 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     let devices = (0..world.core.devices.len())
         .map(|n| run.device.nth(n, run.scenario).open(run.scenario, run.noise));
     let waiting = devices.collect::<Result<VecDeque<_>, _>>()?;
+    let described = waiting.front().map(|device| device.describe()).unwrap_or_default();
     let (choice, scenario, noise) = (run.device, run.scenario, run.noise);
     let mut rig = Ready { waiting, choice, scenario, noise };
     let sources = run.prediction.setup.sources(run.seed)?;
     if let Mode::Live(policy) = mode {
         run.prediction.setup.check_policy(policy)?;
     }
+    let before = card::ask(&described);
     let clock = run.clocks.start(options.placement);
     let log = MemoryLog::default();
     let replayed =
         replay(world, sources, run.policy(mode), log, &mut rig, clock.as_ref(), &options)?;
-    over(run, mode, replayed)
+    over(run, mode, replayed, [before, card::ask(&described)])
 }
 
 /// Whether a device may be faster or slower than when it was profiled: an emulated one is always as fast.
@@ -170,6 +166,7 @@ fn over(
     run: &Run<'_>,
     mode: Mode<'_>,
     replayed: Replayed<Box<dyn Policy>, MemoryLog>,
+    card: [Card; 2],
 ) -> Result<Ran, Error> {
     if let Some(failure) = replayed.run.failure {
         return Err(run.prediction.setup.failed(&failure).into());
@@ -197,6 +194,7 @@ fn over(
         events: replayed.run.events,
         end: replayed.run.end,
         notes: replayed.notes,
+        card,
     })
 }
 

@@ -1,5 +1,6 @@
 //! How much longer than usual work takes, over time: from batches that say so, each at its instant.
 
+use crate::quantiles::median;
 use orrery_sim::time::{Span, Time};
 
 /// The speed at an instant is the median of batches that are nearer than this.
@@ -55,16 +56,6 @@ impl Speed {
         let until = self.0.get(next).map_or(Time::NEVER, |s| s.0);
         let now = next.checked_sub(1).map_or(1.0, |i| self.0[i].1);
         (now, until)
-    }
-}
-
-/// The median of values; sorts them.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
     }
 }
 

@@ -21,7 +21,8 @@
 
 use crate::compare::{ActionRow, Side};
 use crate::driver::Handled;
-use crate::speed::{ERROR_MAX_PERCENT, Speed, median};
+use crate::quantiles::median;
+use crate::speed::{ERROR_MAX_PERCENT, Speed};
 use orrery_sim::core::{Begin, BeginWork, kind_of_rank};
 use orrery_sim::driver::{Machine, Next, Took};
 use orrery_sim::request::RequestId;

@@ -11,6 +11,7 @@
 
 mod campaign;
 mod capacity;
+mod errors;
 mod figures;
 mod outcome;
 mod point;
@@ -28,23 +29,25 @@ pub use outcome::{
     Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,
 };
 pub use point::{Point, points};
-pub use report::{Context, markdown};
+pub use report::markdown;
 pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
 pub use summed::{Finished, finished, table};
 pub use twins::Judgement;
 pub use verdict::{Verdict, verdict};
 
-use crate::compare::{Comparison, Side, Summary, Tail};
+use crate::compare::{Comparison, Side, Summary, read_log_file};
+use crate::driver::planned::Plan;
 use crate::driver::{Options, Verdict as HostVerdict};
 use crate::error::Error;
 use crate::host::Host;
-use crate::prediction::Prediction;
+use crate::prediction::{Mode, ModeName, Prediction};
 use crate::profile::{self, Clocks, ProfileFile};
+use crate::quantiles::Quantiles;
 use crate::quiet;
 use crate::record::{self, Head, RunRecord};
 use crate::retrace::read_inputs;
-use crate::runner::{self, Mode, Ran, Run};
+use crate::runner::{self, Ran, Run};
 use crate::threads::cores;
 use crate::twin::{Knowledge, Twin};
 use orrery_scenario::Scenario;
@@ -97,6 +100,13 @@ pub struct Standing {
     pub stopped: bool,
 }
 
+impl Standing {
+    /// The results of the points that are finished.
+    pub fn finished(&self) -> impl Iterator<Item = &PointResult> {
+        self.points.iter().filter_map(|p| p.1.as_ref())
+    }
+}
+
 /// Runs what is not finished of a campaign.
 ///
 /// # Errors
@@ -130,10 +140,10 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
         let fits = effort.limit.is_none_or(|limit| began.elapsed() + takes <= limit);
         let result = match found {
             Some(mut result) => {
-                let is_measured_only = result.draws.is_empty() && !effort.measure_only;
-                if effort.predict_again || is_measured_only {
-                    predict_again(campaign, &point, &profiles[&point.profile], store, &mut result)?;
-                    store.write(&point, &result)?;
+                let law = &profiles[&point.profile];
+                if !effort.measure_only
+                    && catch_up(campaign, &point, law, store, effort, &mut result)?
+                {
                     (effort.say)(&format!("[{}/{count}] {}", i + 1, result.line(&point.name)));
                 }
                 // A session that was killed did not come to measure its device again.
@@ -158,6 +168,28 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     check_drift(campaign, store, &profiles, &mut done, &fresh, effort)?;
     let stopped = (effort.stop)();
     Ok(Standing { points: done, profiles, waited, stopped })
+}
+
+/// Predicts what is missing of a finished point, or all of it where that is asked for: whether it did.
+fn catch_up(
+    campaign: &Campaign,
+    point: &Point,
+    law: &ProfileFile,
+    store: &Store,
+    effort: &Effort<'_>,
+    result: &mut PointResult,
+) -> Result<bool, Error> {
+    let again = effort.predict_again || result.draws.is_empty();
+    if again {
+        predict_again(campaign, point, law, store, result)?;
+    } else if result.naive.is_none() {
+        let prediction = prediction_of(campaign, point, law)?;
+        result.naive = Some(prediction.naive(&point.policy, campaign.file.seed)?);
+    } else {
+        return Ok(false);
+    }
+    store.write(point, result)?;
+    Ok(again)
 }
 
 /// Measures whether the device is still what its profiles say, and writes it to the points since.
@@ -258,7 +290,11 @@ fn run_point(
     let prediction = prediction_of(campaign, point, profile)?;
     let mut result = PointResult::new(point, &effort.date);
     let count = if effort.measure_only { 0 } else { draws(campaign, &prediction) };
-    let predicted = predict(campaign, point, profile, &prediction, &mut result, count)?;
+    let records = prediction.simulate(Mode::Live(&point.policy), seed, 0)?;
+    let plan = plan_of(campaign, &records);
+    let mode = plan.as_ref().map_or(Mode::Live(&point.policy), Mode::Schedule);
+    let predicted = Side::of(records, None, prediction.setup.window.from.ns());
+    predict(campaign, (point, mode), profile, &prediction, &predicted.records, &mut result, count)?;
     let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
@@ -280,10 +316,10 @@ fn run_point(
             options,
         };
         let host = Host::here();
-        let ran = runner::run(&run, Mode::Live(&point.policy))?;
+        let ran = runner::run(&run, mode)?;
         let comparison = Comparison::of(&predicted, &ran.side, false);
         if effort.keep_logs || effort.measure_only {
-            keep(store, point, repetition, &prediction, &predicted, &ran, effort)?;
+            keep(store, (campaign, point), repetition, &prediction, &predicted, &ran, effort)?;
         }
         let stalls = !prediction.setup.world.stalls.is_none();
         let wall = matches!(campaign.clocks(), Clocks::Wall(_));
@@ -293,11 +329,16 @@ fn run_point(
             figures.invalid = disturbed(&figures, stalls, loads);
         }
         if count > 0 {
-            figures.twin = Some(twin_of(campaign, point, profile, count, ran.twin())?);
+            figures.twin = Some(twin_of(campaign, (point, mode), profile, count, ran.twin())?);
         }
         result.runs.push(figures);
     }
     Ok(Some(result))
+}
+
+/// What a point's runs follow, of the records that were predicted; nothing where its policy decides.
+fn plan_of(campaign: &Campaign, predicted: &[Record]) -> Option<Plan> {
+    (campaign.file.mode == ModeName::Schedule).then(|| Plan::from_records(predicted))
 }
 
 fn prediction_of(c: &Campaign, point: &Point, law: &ProfileFile) -> Result<Prediction, Error> {
@@ -309,34 +350,39 @@ fn draws(campaign: &Campaign, prediction: &Prediction) -> u32 {
     if prediction.varies() { campaign.file.draws } else { 1 }
 }
 
-/// Draws the prediction of a point, and gives the first.
+/// A point, and what decides in its runs.
+type Decided<'a> = (&'a Point, Mode<'a>);
+
+/// Draws the prediction of a point, whose first draw is `predicted`, and predicts it naively.
 fn predict(
     campaign: &Campaign,
-    point: &Point,
+    (point, mode): Decided<'_>,
     law: &ProfileFile,
     prediction: &Prediction,
+    predicted: &[Record],
     result: &mut PointResult,
     count: u32,
-) -> Result<Side, Error> {
-    let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
-    let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
-    result.simulated = Summary::of(&predicted.records, warm_up);
+) -> Result<(), Error> {
+    result.simulated = Summary::of(predicted, prediction.setup.window.from.ns());
     result.draws = drawn(campaign, point, law, count, |prediction, draw| {
-        prediction.simulate(&point.policy, seed, draw)
+        prediction.simulate(mode, campaign.file.seed, draw)
     })?;
-    Ok(predicted)
+    if count > 0 {
+        result.naive = Some(prediction.naive(&point.policy, campaign.file.seed)?);
+    }
+    Ok(())
 }
 
 /// So many draws of the prediction on the machine as it was in a run.
 fn twin_of(
     campaign: &Campaign,
-    point: &Point,
+    (point, mode): Decided<'_>,
     law: &ProfileFile,
     count: u32,
     (twin, knowledge): (Arc<Twin>, Knowledge),
 ) -> Result<TwinOf, Error> {
     let draws = drawn(campaign, point, law, count, |prediction, draw| {
-        prediction.simulate_on(&twin, &point.policy, campaign.file.seed, draw)
+        prediction.simulate_on(&twin, mode, campaign.file.seed, draw)
     })?;
     Ok(TwinOf { knowledge, draws })
 }
@@ -374,7 +420,15 @@ fn predict_again(
 ) -> Result<(), Error> {
     let prediction = prediction_of(campaign, point, profile)?;
     let count = draws(campaign, &prediction);
-    predict(campaign, point, profile, &prediction, result, count)?;
+    let kept = store.run_path(point, 1).join("predicted.log");
+    let records = match campaign.file.mode {
+        ModeName::Live => prediction.simulate(Mode::Live(&point.policy), campaign.file.seed, 0)?,
+        // The plan is what the runs followed.
+        ModeName::Schedule => read_log_file(&kept)?.1,
+    };
+    let plan = plan_of(campaign, &records);
+    let mode = plan.as_ref().map_or(Mode::Live(&point.policy), Mode::Schedule);
+    predict(campaign, (point, mode), profile, &prediction, &records, result, count)?;
     let is_timed = runner::is_timed(&campaign.device, campaign.clocks());
     for (run, number) in result.runs.iter_mut().zip(1..) {
         let folder = store.run_path(point, number);
@@ -387,13 +441,15 @@ fn predict_again(
         let inputs = read_inputs(&folder.join("inputs.csv"))?;
         let end = inputs.last().map_or(Time::ZERO, |last| last.at);
         let twin = Twin::of(&side, &inputs, is_timed, end);
-        run.twin = Some(twin_of(campaign, point, profile, count, twin)?);
+        run.twin = Some(twin_of(campaign, (point, mode), profile, count, twin)?);
     }
     Ok(())
 }
 
 /// Lateness that a run may have, as a share of the SLO.
 const LATENESS_OF_SLO: f64 = 0.02;
+/// A batch that begins so soon after it was due is on time.
+const ON_TIME: Span = Span::from_us(100);
 /// The share of the busy time that the host may take away without a law of stalls in the prediction.
 const AWAY_MAX: f64 = 0.01;
 
@@ -443,6 +499,7 @@ fn repetition_of(
         controller_busy_per_request_ns: ran.controller_busy.ns() / ran.requests().max(1),
         load_average: host.load_average,
         device: ran.devices.first().cloned().unwrap_or_default(),
+        card: ran.card.clone(),
         ..Repetition::default()
     };
     let c = match comparison {
@@ -450,9 +507,12 @@ fn repetition_of(
         Err(_) if base.invalid.is_some() => return Ok(base),
         Err(e) => return Err(e),
     };
-    let tail = |ns: &[u64]| Tail::of(ns.to_vec());
+    let tail = |ns: &[u64]| Quantiles::of(ns.to_vec());
+    let on_time = c.errors.after_due.iter().filter(|late| **late <= ON_TIME.ns()).count();
+    let batches = c.errors.after_due.len();
     Ok(Repetition {
         measured: c.measured,
+        on_time_percent: (batches > 0).then(|| 100.0 * on_time as f64 / batches as f64),
         duration_over: tail(&c.errors.duration.over),
         duration_under: tail(&c.errors.duration.under),
         duration_under_ppm: tail(&c.errors.duration_ppm.under),
@@ -464,7 +524,7 @@ fn repetition_of(
 
 fn keep(
     store: &Store,
-    point: &Point,
+    (campaign, point): (&Campaign, &Point),
     repetition: u32,
     prediction: &Prediction,
     predicted: &Side,
@@ -476,6 +536,7 @@ fn keep(
         date: effort.date.clone(),
         command: effort.command.clone(),
         overhead: prediction.overhead,
+        mode: campaign.file.mode,
         ..RunRecord::of(&point.scenario, point.policy.text(), point.scenario.seed)
     };
     let head = Head::of(&point.scenario, &prediction.setup, point.policy.to_string());

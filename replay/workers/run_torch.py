@@ -231,7 +231,7 @@ class Worker:
         return self.timed(lambda: weights.copy_(host, non_blocking=True))
 
 
-def main():
+def parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--on", choices=["cpu", "cuda"], default="cuda", help="where: worker:N is the N-th GPU")
     parser.add_argument("--dtype", choices=DTYPES, default="fp32")
@@ -240,7 +240,11 @@ def main():
         "--graphs", choices=["required", "off"], default="required", help="a capture that fails is an error"
     )
     parser.add_argument("--threads", type=int, default=1, help="threads of a batch on a processor")
-    options = parser.parse_args()
+    return parser
+
+
+def main():
+    options = parser().parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     orrery_worker.serve(Worker(options))
 

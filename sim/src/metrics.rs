@@ -3,19 +3,20 @@
 //! Latencies go into a sketch whose quantiles are at most 0.1 % too large, unless exact ones are
 //! asked for. It does not compare runs or estimate errors.
 
-mod batch_means;
+mod batches;
 mod costs;
-mod figures;
+mod counts;
 mod panels;
 mod parts;
 mod predictions;
+mod requests;
 mod sketch;
 #[cfg(test)]
 mod tests;
 mod time_series;
 
-pub use batch_means::{BatchMeans, Batches};
-pub use figures::Figures;
+pub use batches::Batches;
+pub use counts::{Counts, Figures};
 pub use panels::{Panel, PanelGroup, Panels};
 pub use parts::Scopes;
 pub use predictions::{PredictionErrors, Predictions, Tails};
@@ -31,6 +32,7 @@ use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::time::{Span, Time};
 use parts::Parts;
+use requests::Requests;
 
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +89,19 @@ impl Default for Window {
     }
 }
 
+/// Which sums of the counted requests are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// One, over all of them.
+    Total,
+    /// By model; none where groups are kept.
+    Models,
+    /// By application; none where groups are kept.
+    Apps,
+    /// By group of applications; none where each is kept. A last group without requests is left out.
+    Groups,
+}
+
 /// All metrics of a run. An [`Observer`].
 ///
 /// ```
@@ -115,14 +130,9 @@ impl Default for Window {
 /// assert_eq!((run.total().offered, run.total().finish_rate()), (5, 1.0));
 /// assert_eq!(run.mean_batch_size(), 1.0);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    window: Window,
-    exact: bool,
-    parts: Parts,
-    penalties: Costs,
-    /// By part: every view is a sum over these.
-    figures: Vec<Figures>,
+    requests: Requests,
     devices: Vec<DeviceFigures>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
@@ -130,64 +140,57 @@ pub struct Metrics {
     in_system_ns: u128,
     in_system: u64,
     changed: Time,
-    end: Time,
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Metrics::new(Window::default(), false)
-    }
 }
 
 impl Metrics {
     /// Metrics of the requests that arrive in `window`; with every latency kept if `exact`.
     pub fn new(window: Window, exact: bool) -> Metrics {
-        Metrics {
-            window,
-            exact,
-            parts: Parts::default(),
-            penalties: Costs::default(),
-            figures: Vec::new(),
-            devices: Vec::new(),
-            batch_sizes: Vec::new(),
-            in_system_ns: 0,
-            in_system: 0,
-            changed: Time::ZERO,
-            end: Time::ZERO,
-        }
+        Metrics { requests: Requests::new(window, exact), ..Metrics::default() }
     }
 
     /// The same metrics with figures of these scopes, before the run.
     #[must_use]
-    pub fn with_scopes(self, scopes: Scopes) -> Metrics {
-        Metrics { parts: Parts::new(scopes), ..self }
+    pub fn with_scopes(mut self, scopes: Scopes) -> Metrics {
+        self.requests.parts = Parts::new(scopes);
+        self
     }
 
     /// The same metrics with the costs of these applications' requests, by number; of others one after the
     /// SLO. None are counted where the list is empty.
     #[must_use]
-    pub fn with_penalties(self, penalties: Vec<Penalty>) -> Metrics {
-        Metrics { penalties: Costs::new(penalties), ..self }
+    pub fn with_penalties(mut self, penalties: Vec<Penalty>) -> Metrics {
+        self.requests.penalties = Costs::new(penalties);
+        self
+    }
+
+    /// The figures of a view.
+    pub fn figures(&self, view: View) -> Vec<Figures> {
+        self.requests.figures(view)
+    }
+
+    /// The batches of a view, in the same order: intervals for its figures.
+    pub fn batches(&self, view: View) -> Vec<Batches> {
+        self.requests.batches(view)
+    }
+
+    /// The figures of all requests.
+    pub fn total(&self) -> Figures {
+        self.figures(View::Total).remove(0)
     }
 
     /// By model; none where groups are kept.
     pub fn models(&self) -> Vec<Figures> {
-        self.sums(self.parts.by_model())
+        self.figures(View::Models)
     }
 
     /// By application; none where groups are kept.
     pub fn apps(&self) -> Vec<Figures> {
-        self.sums(self.parts.by_app())
+        self.figures(View::Apps)
     }
 
-    /// By group of applications; none where each is kept. A last group without requests is left out.
-    pub fn groups(&self) -> &[Figures] {
-        if self.parts.are_groups() { &self.figures } else { &[] }
-    }
-
-    fn sums(&self, lists: Vec<Vec<usize>>) -> Vec<Figures> {
-        let of = |parts: Vec<usize>| sum(parts.iter().map(|&p| &self.figures[p]), self.exact);
-        lists.into_iter().map(of).collect()
+    /// The share of the measured time that had passed when the first request that counts arrived; zero of none.
+    pub fn lead(&self) -> f64 {
+        self.requests.lead()
     }
 
     /// By device.
@@ -207,14 +210,9 @@ impl Metrics {
         if batches == 0 { 0.0 } else { requests as f64 / batches as f64 }
     }
 
-    /// Everything together.
-    pub fn total(&self) -> Figures {
-        sum(&self.figures, self.exact)
-    }
-
     /// When the run ended.
     pub fn end(&self) -> Time {
-        self.end
+        self.requests.end
     }
 
     /// Requests in the system, integrated over time: request-nanoseconds, exact.
@@ -224,33 +222,13 @@ impl Metrics {
 
     /// The length of the measured part, up to the end of the run.
     pub fn measured(&self) -> Span {
-        self.window.to.min(self.end).since(self.window.from)
+        self.requests.measured()
     }
 
     /// Requests finished in time a second of the measured part.
     pub fn goodput_per_s(&self) -> f64 {
         let span = self.measured().as_secs_f64();
-        let good: u64 = self.figures.iter().map(|f| f.ended(End::InTime)).sum();
-        if span == 0.0 { 0.0 } else { good as f64 / span }
-    }
-
-    fn counts(&self, request: &Request) -> bool {
-        self.window.from <= request.arrival && request.arrival < self.window.to
-    }
-
-    #[inline]
-    fn figures(&mut self, request: &Request) -> &mut Figures {
-        let part = self.parts.of(request);
-        if part >= self.figures.len() {
-            self.add_parts(part);
-        }
-        &mut self.figures[part]
-    }
-
-    #[cold]
-    fn add_parts(&mut self, last: usize) {
-        let exact = self.exact;
-        self.figures.resize_with(last + 1, || Figures::new(exact));
+        if span == 0.0 { 0.0 } else { self.requests.in_time() as f64 / span }
     }
 
     #[inline]
@@ -258,12 +236,6 @@ impl Metrics {
         self.in_system_ns += u128::from((now - self.changed).ns()) * u128::from(self.in_system);
         self.changed = now;
     }
-}
-
-fn sum<'a>(parts: impl IntoIterator<Item = &'a Figures>, exact: bool) -> Figures {
-    let mut total = Figures::new(exact);
-    parts.into_iter().for_each(|part| total.add(part));
-    total
 }
 
 fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures {
@@ -278,14 +250,7 @@ impl Observer for Metrics {
     fn arrived(&mut self, now: Time, request: &Request) {
         self.step(now);
         self.in_system += 1;
-        if self.counts(request) {
-            let at_stake = self.penalties.at_stake(request);
-            let figures = self.figures(request);
-            figures.offered += 1;
-            if at_stake > 0 {
-                figures.at_stake += u128::from(at_stake);
-            }
-        }
+        self.requests.arrived(request);
     }
 
     #[inline]
@@ -343,9 +308,7 @@ impl Observer for Metrics {
     }
 
     fn cold(&mut self, _now: Time, request: &Request) {
-        if self.counts(request) {
-            self.figures(request).cold += 1;
-        }
+        self.requests.cold(request);
     }
 
     #[inline]
@@ -354,19 +317,7 @@ impl Observer for Metrics {
             self.step(now);
             self.in_system -= 1;
         }
-        if !self.counts(request) {
-            return;
-        }
-        let saved = self.penalties.saved(now, request, end);
-        let figures = self.figures(request);
-        if saved > 0 {
-            figures.saved += u128::from(saved);
-        }
-        figures.ends[end.index()] += 1;
-        if let (End::InTime | End::Late, Some(start)) = (end, start) {
-            figures.latency.record(now - request.arrival);
-            figures.queueing.record(start - request.arrival);
-        }
+        self.requests.ended(now, request, end, start);
     }
 
     fn device(&mut self, now: Time, id: DeviceId, change: Change) {
@@ -384,7 +335,7 @@ impl Observer for Metrics {
 
     fn finished(&mut self, now: Time) {
         self.step(now);
-        self.end = now;
+        self.requests.end = now;
         for device in &mut self.devices {
             let (batches, began) = std::mem::take(&mut device.running);
             if device.shared_since.is_some() {

@@ -5,7 +5,7 @@
 //!
 //! - a file is refused with key and remedy, or runs; nothing panics;
 //! - the auditor finds nothing in the log;
-//! - the result's numbers are those of the log, counted again, and are possible ([`judge`], [`recount`]);
+//! - the result's numbers are those of the log, counted again, and are possible ([`judge`], `recount`);
 //! - a key off its default changes the result of some policy, or the table says why not.
 //!
 //! A failure is shrunk to the smallest world and printed as a file for `orrery run`. Those that were found so are in
@@ -21,7 +21,6 @@ mod judge;
 mod naively;
 mod order;
 mod parameters;
-mod recount;
 mod run;
 mod scaled;
 mod schema;

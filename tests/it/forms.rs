@@ -5,8 +5,8 @@
 
 use crate::golden;
 use orrery_report::Forms;
+use orrery_reproduce::document;
 use orrery_reproduce::experiment::Experiment;
-use orrery_reproduce::page;
 use orrery_results::{Row, is_metric, metric, read_rows, to_csv};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -443,7 +443,7 @@ pub fn of_experiment(e: &Experiment, forms: &Forms) {
     same_rows(&forms.rows, &to_csv(&forms.rows), &forms.json, &mut out);
     wide(&forms.rows, &forms.wide, &mut out);
     in_text(&forms.rows, &forms.table, &mut out);
-    on_page(&forms.rows, &forms.json, &page::of(e, &forms.rows).to_html(), &mut out);
+    on_page(&forms.rows, &forms.json, &document::of(e, &forms.rows).to_html(), &mut out);
     out.agree(&e.id, 2 * forms.rows.len());
 }
 

@@ -100,19 +100,6 @@ fn a_difference_shows_the_lines_that_differ_by_number() {
     assert!(difference(&old, &new).ends_with("     and 10 more lines\n"));
 }
 
-#[test]
-fn table_3_of_orloj_made_small_reads_as_it_did() {
-    unfold();
-    let table = small("orloj-table-3", &["one-modal", "four-modal"], 1);
-    check("orloj-table-3-small.txt", &forms(&table, 0).table);
-}
-
-#[test]
-fn table_5_of_orloj_made_small_has_the_rows_that_it_had() {
-    let table = small("orloj-table-5", &["gpt-cornell", "rdinet-cifar"], 1);
-    check("orloj-table-5-small.csv", &forms(&table, 0).wide);
-}
-
 /// With the values that are withheld: ours stands there alone.
 #[test]
 fn the_measurement_on_16_v100s_reads_as_it_did() {

@@ -13,7 +13,7 @@
 
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries, Window};
+use orrery_sim::metrics::{Metrics, TimeSeries, View};
 use orrery_sim::policy::fifo::{Config, Fifo};
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::stats::Batched;
@@ -72,13 +72,11 @@ impl Source for MarkovSource {
 }
 
 /// Everything that watches a run of M/M/1, which serves everyone, late or not.
-fn mm1(load: f64, requests: u64, slo: Span, seed: u64) -> (Metrics, (BatchMeans, TimeSeries)) {
+fn mm1(load: f64, requests: u64, slo: Span, seed: u64) -> (Metrics, TimeSeries) {
     let world = World::single(Latency::Proportional { c1: 0.5 });
     let source = Box::new(MarkovSource::new(load, requests, slo, seed));
     let fifo = Fifo::new(Config { max_batch: 1, drop_expired: false });
-    let means = BatchMeans::new(Window::default());
-    let observers = (Metrics::default(), (means, TimeSeries::default()));
-    simulate(&world, vec![source], fifo, observers).observer
+    simulate(&world, vec![source], fifo, Default::default()).observer
 }
 
 /// What is estimated, and its closed form.
@@ -95,8 +93,8 @@ const FIGURES: [(&str, f64); 7] = [
 fn estimates(seed: u64) -> [Batched; FIGURES.len()] {
     // Nine tenths of an exponential law lie below LN_10 / rate.
     let slo = Span::from_ms_f64(LN_10 / RATE);
-    let (metrics, (means, series)) = mm1(LOAD, REQUESTS, slo, seed);
-    let (batches, latency) = (means.total(), metrics.total().latency);
+    let (metrics, series) = mm1(LOAD, REQUESTS, slo, seed);
+    let (batches, latency) = (metrics.batches(View::Total).remove(0), metrics.total().latency);
     [
         batches.mean_latency_ms(),
         batches.mean_queueing_ms(),
@@ -130,7 +128,7 @@ fn intervals_of_one_run_hold_the_closed_form_as_often_as_they_say() {
 fn a_queue_below_its_capacity_is_not_called_diverging_and_one_above_is() {
     let trips = |load: f64, requests: u64| -> u64 {
         let seeds: Vec<u64> = (1..=RUNS).collect();
-        let diverges = |seed: &u64| mm1(load, requests, Span::MAX, *seed).1.1.diverging();
+        let diverges = |seed: &u64| mm1(load, requests, Span::MAX, *seed).1.diverging();
         seeds.par_iter().filter(|seed| diverges(seed)).count() as u64
     };
     let (n, all) = (20_000, RUNS);

@@ -24,6 +24,7 @@ mod papers;
 mod penalties;
 mod recorded;
 mod recorded_kairos;
+mod recount;
 mod reference;
 mod regressions;
 mod replay;

@@ -3,7 +3,6 @@
 mod board;
 mod claims;
 mod fight;
-mod generate;
 mod quick;
 mod rates;
 mod suite;

@@ -21,6 +21,8 @@ use crate::{Solved, solve};
 use orrery_results::metric;
 use orrery_scenario::Scenario;
 use orrery_solvers::Price;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Two types, one of which is cheap and in time for small queries only.
 const POOLS: &str = r#"
@@ -95,7 +97,15 @@ fn plan(text: &str) -> (PlanFile, Source) {
     PlanFile::from_text("plan.toml", text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn solved(text: &str) -> Solved {
+/// Each text is solved once: many tests look at the same answer.
+pub(crate) fn solved(text: &str) -> Solved {
+    static KNOWN: Mutex<BTreeMap<String, Arc<OnceLock<Solved>>>> = Mutex::new(BTreeMap::new());
+    let known = KNOWN.lock().unwrap().entry(text.to_string()).or_default().clone();
+    known.get_or_init(|| solved_afresh(text)).clone()
+}
+
+/// In a worker of rayon, which must not wait for another thread's answer, and where threads are what is asked about.
+pub(crate) fn solved_afresh(text: &str) -> Solved {
     let (plan, source) = plan(text);
     solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -363,7 +373,7 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
     for text in [POOLS, CLUSTERS] {
         let with = |jobs: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap();
-            let found = pool.install(|| solved(text));
+            let found = pool.install(|| solved_afresh(text));
             let shown = printed(&found);
             (orrery_results::to_csv(&rows::rows(&[found]).unwrap()), shown)
         };

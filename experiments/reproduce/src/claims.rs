@@ -5,7 +5,7 @@ mod claim;
 mod estimate;
 mod judge;
 mod ranges;
-mod report;
+mod table;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -13,5 +13,5 @@ mod words;
 pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
 pub use ranges::ranges;
-pub use report::text;
+pub use table::{part, table};
 pub use words::{asked, came_out};

@@ -3,10 +3,9 @@
 
 use super::experiment::{ErrorsFile, Experiment};
 use super::numbers::axes;
-use orrery_report::tables;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, unit};
 use orrery_sweep::rows::mean;
-use std::fmt::Write;
 
 /// The axis of cases that are not counted, with the reason.
 pub const NOT_COUNTED: &str = "not_counted";
@@ -17,50 +16,53 @@ struct Group<'a> {
     cells: Vec<&'a Row>,
 }
 
-/// A table of the groups for each metric that has numbers beside it; empty where the experiment does not ask for it.
-pub(super) fn text(e: &Experiment, rows: &[Row]) -> String {
-    let Some(file) = &e.errors else { return String::new() };
-    let mut out = String::new();
+/// A table of the groups for each metric that has numbers beside it; nothing where the experiment does not ask for it.
+pub(super) fn parts(e: &Experiment, rows: &[Row]) -> Vec<Part> {
+    let Some(file) = &e.errors else { return Vec::new() };
+    let mut parts = Vec::new();
     for metric in &e.show {
         let own = rows.iter().filter(|r| r.metric == *metric);
         if metric == e.main() || own.clone().any(|r| r.paper.is_some()) {
-            table(e, file, metric, rows, &mut out);
+            parts.extend(table(e, file, metric, rows));
         }
     }
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let mut left: Vec<String> = Vec::new();
     for row in rows {
         let Some(why) = row.axis(NOT_COUNTED) else { continue };
         // Without cases, the first axis tells cells apart.
         let first = axes(row).next().map_or("", |(_, value)| value);
         let case = if row.case.is_empty() { first } else { &row.case };
-        if !seen.contains(&(case, why)) {
-            seen.push((case, why));
+        let line = format!("not counted: {case}: {why}");
+        if !left.contains(&line) {
+            left.push(line);
         }
     }
-    seen.iter().for_each(|(case, why)| _ = writeln!(out, "not counted: {case}: {why}"));
-    out
+    parts.extend(Part::list(left));
+    parts
 }
 
-fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row], out: &mut String) {
+fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row]) -> Option<Part> {
     let of = if unit(metric) == UNITLESS { "percentage points" } else { "percent" };
-    let _ = writeln!(out, "\nerrors of {metric} against {}, {of}", file.beside);
-    let mut head: Vec<&str> = file.by.iter().map(String::as_str).collect();
     let several = e.system.len() > 1;
-    if several {
-        head.push("system");
-    }
-    let left: Vec<&str> = head.iter().copied().chain(["at"]).collect();
-    let beside = format!("with {}", file.beside);
     let all = groups(file, rows, metric, several);
     let endless =
         |g: &Group<'_>| g.cells.iter().filter(|r| r.paper.is_some() && is_endless(r)).count();
     let with_endless = all.iter().any(|g| endless(g) > 0);
+    let note = match with_endless {
+        true => {
+            "; no end: the queue grows without end, infinite in the median, left out of the mean"
+        }
+        false => "",
+    };
+    let caption = format!("errors of {metric} against {}, {of}{note}", file.beside);
+    let keys = file.by.iter().map(String::as_str).chain(several.then_some("system"));
+    let mut head: Vec<&str> = keys.collect();
+    let keys = head.len();
+    let beside = format!("with {}", file.beside);
     head.extend(["cells", &beside]);
-    if with_endless {
-        head.push("no end");
-    }
+    head.extend(with_endless.then_some("no end"));
     head.extend(["median", "mean", "largest", "at"]);
-    let mut table = tables::Text::new(&head);
+    let mut table = Table { keys, ..Table::new(caption, &head) };
     for group in all {
         let endless = endless(&group);
         let errors: Vec<(f64, &Row)> =
@@ -70,21 +72,14 @@ fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row], out: &mu
         let word = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.2}"));
         let mut line = group.key;
         line.extend([group.cells.len().to_string(), (errors.len() + endless).to_string()]);
-        if with_endless {
-            line.push(endless.to_string());
-        }
+        line.extend(with_endless.then(|| endless.to_string()));
         line.push(word(median(&finite, endless)));
         line.push(word((!finite.is_empty()).then(|| mean(&finite))));
         line.push(worst.map_or("-".to_string(), |w| format!("{:+.2}", w.0)));
         line.push(worst.map_or(String::new(), |w| elsewhere(w.1, file)));
-        table.line(line);
+        table.rows.push(line.into_iter().map(Field::text).collect());
     }
-    let _ = write!(out, "{}", table.left(&left).text());
-    if with_endless {
-        out.push_str(
-            "no end: the queue grows without end; infinite in the median, left out of the mean\n",
-        );
-    }
+    table.part()
 }
 
 /// The median of errors, of which some more are infinite; none if it is one of those.
@@ -157,6 +152,7 @@ fn elsewhere(row: &Row, file: &ErrorsFile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orrery_report::page::Page;
 
     fn row(axes: &str, value: f64, paper: Option<f64>) -> Row {
         Row {
@@ -181,7 +177,9 @@ mod tests {
         let mut experiment = crate::registry::find("clockwork-fig-7").unwrap();
         experiment.system.truncate(1);
         experiment.errors = Some(e);
-        let text = text(&experiment, &rows);
+        let mut page = Page::new("errors", "");
+        page.section("Errors", parts(&experiment, &rows));
+        let text = page.to_text();
         let words = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
         let lines: Vec<Vec<String>> = text.lines().map(words).collect();
         assert!(text.contains("against measured, percentage points"), "{text}");

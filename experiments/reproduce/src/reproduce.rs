@@ -12,8 +12,8 @@ use super::claims::LeftOut;
 use super::experiment::{Experiment, UntilCi};
 use super::options::{CliOption, Refused};
 use super::runner::{Cell, Runner};
-use super::{claims, derived, figure, groups, numbers, page, registry, report};
-use orrery_report::{Forms, say, width};
+use super::{claims, derived, document, figure, groups, numbers, registry, scores};
+use orrery_report::{Forms, say};
 use orrery_results::{Row, to_json};
 use orrery_scenario::{SpecError, read_text};
 use orrery_sweep::costs::Rates;
@@ -248,11 +248,10 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         return Ok(Outcome::Shard(parts.len()));
     }
     let mut forms = forms(&e, &*runner, &cells);
-    forms.page = how.html.then(|| {
-        let mut page = page::of(&e, &forms.rows);
-        page.as_text(width::folded(&forms.table));
-        page
-    });
+    match &mut forms.page {
+        Some(page) if how.html => document::draw(page, &e, &forms.rows),
+        page => *page = None,
+    }
     Ok(Outcome::Whole(Box::new(forms)))
 }
 
@@ -321,19 +320,19 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
         ("claims", json!(claims)),
         ("assumptions", json!(e.assumption)),
         ("specification", json!(e.resolved)),
-        ("scores", json!(report::scores(e, &rows))),
+        ("scores", json!(scores::of(e, &rows))),
     ];
     let given: Vec<_> = extra
         .into_iter()
-        .chain(runner.json())
         .filter(|(_, v)| !v.is_null() && v.as_array().is_none_or(|a| !a.is_empty()))
         .collect();
+    let page = document::with(e, &rows, runner.document(cells, &rows));
     Forms {
-        table: report::text(e, runner, cells, &rows),
+        table: page.to_text(),
         wide: runner.wide(cells, &rows).unwrap_or_else(|| orrery_results::wide(&rows)),
         json: to_json(&rows, &given),
         rows,
-        page: None,
+        page: Some(page),
     }
 }
 

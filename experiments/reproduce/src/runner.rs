@@ -1,6 +1,7 @@
 //! What differs between kinds of experiments: how a point is run. Everything else, from the file's frame
 //! to the report, is the same for all.
 
+use super::document::Own;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sweep::kept::Kept;
@@ -47,25 +48,9 @@ pub trait Runner: Sync {
         None
     }
 
-    /// What is said of the measure below the title.
-    fn heading(&self) -> String {
-        String::new()
-    }
-
-    /// What the JSON form has besides.
-    fn json(&self) -> Vec<(&'static str, serde_json::Value)> {
-        Vec::new()
-    }
-
-    /// What the text says between the title and the paper's sentences, where that is not a table for
-    /// each metric that is shown.
-    fn blocks(&self, _rows: &[Row]) -> Option<String> {
-        None
-    }
-
-    /// What the text says besides, after the tables.
-    fn notes(&self, _cells: &[Cell], _rows: &[Row]) -> String {
-        String::new()
+    /// What its document has of its own.
+    fn document(&self, _cells: &[Cell], _rows: &[Row]) -> Own {
+        Own::default()
     }
 
     /// The wide form, where it is not that of all result tables.

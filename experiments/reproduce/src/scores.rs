@@ -2,16 +2,16 @@
 //!
 //! Everything here is computed from our rows and the paper's numbers; nothing feeds back into a run.
 
-use super::experiment::Experiment;
+use super::experiment::{Experiment, System};
 use super::groups::{self, Group};
 use super::numbers::axes;
 use super::runner::Cell;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
 use orrery_sim::stats;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::mean;
 use serde::Serialize;
-use std::fmt::Write;
 
 /// Two systems of the paper are in an order when they are further apart than this.
 const APART: f64 = 0.05;
@@ -99,6 +99,21 @@ fn is_of(row: &Row, group: &Group<'_>) -> bool {
     group.systems.iter().any(|s| s.name == row.system && s.preset.word() == row.preset)
 }
 
+/// The errors of each system against the paper, where it has numbers of the main metric.
+pub fn of(e: &Experiment, rows: &[Row]) -> Vec<SystemScore> {
+    groups::of(e).iter().flat_map(|g| score(e, g, rows).systems).collect()
+}
+
+/// The mean error of the naive baseline over the systems of a preset, or of all; none where it has no other case.
+pub fn naive(e: &Experiment, rows: &[Row], preset: &str) -> Option<f64> {
+    let own = of(e, rows).into_iter().filter(|s| preset.is_empty() || s.preset == preset);
+    let all: Option<Vec<(f64, f64)>> =
+        own.map(|s| Some((s.median_mae? * s.cells as f64, s.cells as f64))).collect();
+    let all = all?;
+    let numbers = all.iter().map(|s| s.1).sum::<f64>();
+    (numbers > 0.0).then(|| all.iter().map(|s| s.0).sum::<f64>() / numbers)
+}
+
 /// Scores a group of systems.
 pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
     let pair = |row| {
@@ -173,112 +188,80 @@ pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The scores of all groups as text, and Orloj's claim beside them where it is not empty.
-pub fn text(e: &Experiment, claim: &str, cells: &[Cell], rows: &[Row]) -> String {
-    let mut out = String::new();
-    for group in groups::of(e) {
-        if !group.title.is_empty() {
-            let _ = writeln!(out, "\n{}, against the paper:", group.title);
+impl Scores {
+    /// How orders agree, and where ours is furthest off.
+    pub fn lines(&self, e: &Experiment) -> Vec<String> {
+        let mut out = Vec::new();
+        // One system is in no order.
+        if self.systems.len() > 1 {
+            out.push(format!(
+                "order of two systems that the paper separates by more than {APART}: right in {} of {}",
+                self.order.hits, self.order.of
+            ));
         }
-        let scores = score(e, &group, rows);
-        if scores.systems.is_empty() {
-            out.push_str("no number of the paper to compare with\n");
-            continue;
+        if let Some(base) = e.compare_to.as_ref().filter(|_| self.systems.len() > 1) {
+            out.push(format!(
+                "another system above {base}: reproduced in {} of the paper's {} cells, and in {} more cells \
+                 only here",
+                self.beats_base.hits, self.beats_base.of, self.wrongly_beaten
+            ));
         }
-        group_text(e, &scores, &mut out);
-        paired_text(e, &group, cells, &mut out);
-    }
-    improvements(e, claim, rows, &mut out);
-    out
-}
-
-fn group_text(e: &Experiment, scores: &Scores, out: &mut String) {
-    let or = |x: Option<f64>, digits: usize, sign: bool| match (x, sign) {
-        (None, _) => "-".to_string(),
-        (Some(x), true) => format!("{x:+.digits$}"),
-        (Some(x), false) => format!("{x:.digits$}"),
-    };
-    let line = |value: &dyn Fn(&SystemScore) -> String| -> String {
-        scores.systems.iter().map(|s| format!("  {} {}", s.system, value(s))).collect()
-    };
-    let _ = writeln!(
-        out,
-        "mean absolute error{}  all {:.3}",
-        line(&|s| format!("{:.3}", s.mae)),
-        scores.mae()
-    );
-    let _ = writeln!(
-        out,
-        "  of the leave-one-case-out median{}",
-        line(&|s| or(s.median_mae, 3, false))
-    );
-    let _ = writeln!(out, "  skill (1 - error / that error){}", line(&|s| or(s.skill, 2, true)));
-    // One system is in no order.
-    let several = scores.systems.len() > 1;
-    if several {
-        let _ = writeln!(
-            out,
-            "order of two systems that the paper separates by more than {APART}: right in {} of {}",
-            scores.order.hits, scores.order.of
-        );
-    }
-    if let Some(base) = e.compare_to.as_ref().filter(|_| several) {
-        let _ = writeln!(
-            out,
-            "another system above {base}: reproduced in {} of the paper's {} cells, and in {} more cells \
-             only here",
-            scores.beats_base.hits, scores.beats_base.of, scores.wrongly_beaten
-        );
-    }
-    if let Some(row) = &scores.worst {
-        let at: Vec<String> = axes(row)
-            .map(|(n, v)| if n == "case" { v.to_string() } else { format!("{n}={v}") })
-            .collect();
-        let _ = writeln!(
-            out,
-            "worst cell: {}, {}: {:.2}, paper {:.2}",
-            at.join(" "),
-            row.system,
-            row.value.unwrap_or(f64::NAN),
-            row.paper.unwrap_or(f64::NAN)
-        );
+        out.extend(self.worst.as_ref().map(|row| {
+            let at = axes(row)
+                .map(|(n, v)| if n == "case" { v.to_string() } else { format!("{n}={v}") });
+            format!(
+                "worst cell: {}, {}: {:.2}, paper {:.2}",
+                at.collect::<Vec<_>>().join(" "),
+                row.system,
+                row.value.unwrap_or(f64::NAN),
+                row.paper.unwrap_or(f64::NAN)
+            )
+        }));
+        out
     }
 }
 
 /// Each system against the one that all are compared with, seed by seed, over all cells of its group.
-fn paired_text(e: &Experiment, group: &Group<'_>, cells: &[Cell], out: &mut String) {
-    let Some(name) = &e.compare_to else { return };
-    let by_seed = |system: &str, preset: &str| -> Vec<f64> {
-        let own = cells.iter().filter(|c| c.place.system == system && c.place.preset == preset);
-        let rates: Vec<Vec<f64>> =
-            own.map(|c| c.runs.iter().map(Replication::finish_rate).collect()).collect();
+pub fn paired(e: &Experiment, cells: &[Cell]) -> Option<Part> {
+    let name = e.compare_to.as_ref()?;
+    let by_seed = |s: &System| -> Vec<f64> {
+        let is = |c: &&Cell| c.place.system == s.name && c.place.preset == s.preset.word();
+        let rates: Vec<Vec<f64>> = cells
+            .iter()
+            .filter(is)
+            .map(|c| c.runs.iter().map(Replication::finish_rate).collect())
+            .collect();
         let seeds = rates.iter().map(Vec::len).min().unwrap_or(0);
         let of = |i: usize| mean(&rates.iter().map(|c| c[i]).collect::<Vec<f64>>());
         (0..seeds).map(of).collect()
     };
-    let Some(base) = group.systems.iter().find(|s| s.name == *name) else { return };
-    let of_base = by_seed(&base.name, base.preset.word());
-    let mut line = String::new();
-    for s in group.systems.iter().filter(|s| s.name != base.name) {
-        let Some(i) = stats::paired(&by_seed(&s.name, s.preset.word()), &of_base) else { continue };
-        let _ = write!(line, "  {} {:+.3} ± {:.3}", s.name, i.mean, 0.5 * i.width());
+    let caption =
+        format!("finish rate minus that of {name}, mean over cells (95 %, paired by seed)");
+    let mut table =
+        Table { keys: 2, ..Table::new(caption, &["system", "preset", "difference", "±"]) };
+    for group in groups::of(e) {
+        let Some(base) = group.systems.iter().find(|s| s.name == *name) else { continue };
+        let of_base = by_seed(base);
+        for s in group.systems.iter().filter(|s| s.name != base.name) {
+            let Some(i) = stats::paired(&by_seed(s), &of_base) else { continue };
+            let half = 0.5 * i.width();
+            table.rows.push(vec![
+                Field::text(&*s.name),
+                Field::text(s.preset.word()),
+                Field::number(i.mean, format!("{:+.3}", i.mean)),
+                Field::number(half, format!("{half:.3}")),
+            ]);
+        }
     }
-    if !line.is_empty() {
-        let _ = writeln!(
-            out,
-            "finish rate minus that of {name}, mean over cells (95 %, paired by seed)\n{line}"
-        );
-    }
+    table.part()
 }
 
 /// The paper's claim about improvements, and beside it the ratio of means over the paper's cases, ours and
 /// the paper's, less 1.
-fn improvements(e: &Experiment, claim: &str, rows: &[Row], out: &mut String) {
-    let Some(base) = e.compare_to.as_deref().filter(|_| !claim.is_empty()) else {
-        return;
-    };
+pub fn improvements(e: &Experiment, claim: &str, rows: &[Row]) -> Option<Part> {
+    let base = e.compare_to.as_deref().filter(|_| !claim.is_empty())?;
     let groups = groups::of(e);
-    let Some(group) = groups.first() else { return };
+    let group = groups.first()?;
     let own: Vec<&Row> =
         main_rows(e, rows).filter(|r| is_of(r, group) && r.paper.is_some()).collect();
     let mut places: Vec<&str> = Vec::new();
@@ -293,29 +276,27 @@ fn improvements(e: &Experiment, claim: &str, rows: &[Row], out: &mut String) {
             |f: fn(&Row) -> Option<f64>| mean(&own.iter().filter_map(|r| f(r)).collect::<Vec<_>>());
         (of(|r| r.value), of(|r| r.paper))
     };
-    let mut lines = String::new();
+    let caption = format!(
+        "{claim}. The mean of {base} over the cases against each system's, ours (the paper's table)"
+    );
+    let columns: Vec<&str> = ["over"].into_iter().chain(places.iter().copied()).collect();
+    let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     for s in group.systems.iter().filter(|s| s.name != base) {
-        let mut line = format!("  over {:<10}", s.name);
-        let mut any = false;
-        for at in &places {
+        let cell = |at: &&str| {
             let ((ours, theirs), (other, others)) = (means(base, at), means(&s.name, at));
-            if other > 0.0 && others > 0.0 {
-                any = true;
-                let (ours, theirs) = (ours / other - 1.0, theirs / others - 1.0);
-                let _ = write!(line, "  {at}: {:+.0} % ({:+.0} %)", 100.0 * ours, 100.0 * theirs);
-            }
-        }
-        if any {
-            let _ = writeln!(lines, "{line}");
+            let (ours, theirs) = (100.0 * (ours / other - 1.0), 100.0 * (theirs / others - 1.0));
+            let some = other > 0.0 && others > 0.0;
+            some.then(|| {
+                Field::number(ours, format!("{ours:+.0} %")).with(format!("{theirs:+.0} %"))
+            })
+        };
+        let cells: Vec<Option<Field>> = places.iter().map(cell).collect();
+        if cells.iter().any(Option::is_some) {
+            let cells = cells.into_iter().map(Option::unwrap_or_default);
+            table.rows.push([Field::text(&*s.name)].into_iter().chain(cells).collect());
         }
     }
-    if !lines.is_empty() {
-        let _ = write!(
-            out,
-            "\nThe paper's claim: {claim}.\nThe mean of {base} over the cases against each system's, ours (the \
-             paper's table):\n{lines}"
-        );
-    }
+    table.part()
 }
 
 /// One row for each cell: its case and axes, system, finish rate with its interval, the paper's.

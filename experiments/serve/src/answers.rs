@@ -6,13 +6,14 @@ use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::driver::ready::{UntilTold, until_told};
+use orrery_sim::metrics::TimeSeries;
 use orrery_sweep::goodput::Search;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
 use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::{scope_names, watch};
+use orrery_sweep::watch::scope_names;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -161,7 +162,7 @@ impl Answers {
                 Some(_) => cell.one(seed)?,
                 None => {
                     let setup = cell.scenario.setup(seed)?;
-                    let observer = (watch(&setup), UntilTold(told_to_end.clone()));
+                    let observer = (TimeSeries::default(), UntilTold(told_to_end.clone()));
                     let ran = setup.run_by(&cell.policy, seed, observer, until_told)?;
                     // What was cut short says nothing.
                     if told_to_end.load(Ordering::Relaxed) {

@@ -1,13 +1,11 @@
 //! A run with its schedule log in a file: whole, or not there at all.
 
-use super::replication::Watch;
-use super::watch::watch;
 use orrery_report::whole_file::{Unfinished, unwritable};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::driver::ready;
 use orrery_sim::log::{LogWriter, Names};
-use orrery_sim::metrics::Metrics;
+use orrery_sim::metrics::{Metrics, TimeSeries};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,7 +34,7 @@ pub fn run_logged(
     names: &Names,
     path: &Path,
     why: bool,
-) -> Result<(Metrics, Watch), SpecError> {
+) -> Result<(Metrics, TimeSeries), SpecError> {
     let is_parquet = path.extension().is_some_and(|e| e == "parquet");
     if is_parquet && !cfg!(feature = "parquet") {
         let remedy = "write a text log, or build with `--features parquet`";
@@ -68,10 +66,10 @@ pub fn run_with_log(
     policy: &PolicySpec,
     seed: u64,
     log: LogWriter<Box<dyn Write>>,
-) -> Result<((Metrics, Watch), io::Result<()>), SpecError> {
+) -> Result<((Metrics, TimeSeries), io::Result<()>), SpecError> {
     let log = log.with_terms(&setup.terms());
     let (metrics, (watched, log)) =
-        setup.run_by(policy, seed, (watch(setup), log), ready::logged)?.observer;
+        setup.run_by(policy, seed, (TimeSeries::default(), log), ready::logged)?.observer;
     Ok(((metrics, watched), log.finish().map(drop)))
 }
 

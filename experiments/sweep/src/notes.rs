@@ -37,7 +37,7 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
     if !methods.is_empty() {
         out.push(format!("95 % confidence intervals by {}.", methods.join(" and ")));
     }
-    if let Some(row) = rows.first() {
+    if let Some(row) = rows.iter().find(|row| !row.seeds.is_empty()) {
         out.push(format!("Seeds: {}. Warm-up: {}.", seeds_of(rows), row.warm_up));
     }
     out.extend(flags_of(rows));

@@ -1,7 +1,7 @@
 //! What one run was measured to be.
 
 use orrery_results::metric;
-use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries};
+use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries, View};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use orrery_sim::time::Time;
@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 
 /// The metrics of a search for a rate, and for devices.
 pub use orrery_results::metric::{DEVICES, PEAK};
-
-pub use orrery_sim::driver::ready::Watch;
 
 /// One value of one run.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
@@ -88,33 +86,38 @@ pub struct ScopeNames {
 
 impl Replication {
     /// What a run was measured to be. Scopes with one member are left out: they equal `all`.
-    pub fn of(seed: u64, metrics: &Metrics, watch: &Watch, names: &ScopeNames) -> Replication {
-        let (means, series) = watch;
-        let total = metrics.total();
+    pub fn of(
+        seed: u64,
+        metrics: &Metrics,
+        series: &TimeSeries,
+        names: &ScopeNames,
+    ) -> Replication {
+        let (total, means) = (metrics.total(), metrics.batches(View::Total).remove(0));
         let seconds = metrics.measured().as_secs_f64();
         let mut measures = Vec::new();
         if total.offered == 0 {
             measures.extend(nothing_counts(metrics));
         }
-        of_scope("all", &total, &means.total(), seconds, &mut measures);
+        of_scope("all", &total, &means, seconds, &mut measures);
         add_run(metrics, series, &mut measures);
-        for (kind, names, figures, means) in [
-            ("group", &names.groups, metrics.groups().to_vec(), means.groups()),
-            ("model", &names.models, metrics.models(), means.models()),
-            ("app", &names.apps, metrics.apps(), means.apps()),
+        for (kind, names, view) in [
+            ("group", &names.groups, View::Groups),
+            ("model", &names.models, View::Models),
+            ("app", &names.apps, View::Apps),
         ] {
             if names.len() < 2 {
                 continue;
             }
-            for ((name, figures), means) in names.iter().zip(&figures).zip(&means) {
+            let figures = metrics.figures(view).into_iter().zip(metrics.batches(view));
+            for (name, (figures, means)) in names.iter().zip(figures) {
                 let scope = format!("{kind} {name}");
-                of_scope(&scope, figures, means, seconds, &mut measures);
+                of_scope(&scope, &figures, &means, seconds, &mut measures);
             }
         }
-        let (offered, in_time) = means.total().offered_and_in_time();
+        let (offered, in_time) = means.offered_and_in_time();
         let pending = total.ended(End::Pending);
         let (diverging, notes) = (series.diverging(), Vec::new());
-        let late_start = is_late(means.lead(), total.offered);
+        let late_start = is_late(metrics.lead(), total.offered);
         Replication { seed, measures, diverging, late_start, pending, offered, in_time, notes }
     }
 

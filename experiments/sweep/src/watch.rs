@@ -1,11 +1,11 @@
-//! What watches a run, and one watched run.
+//! One watched run.
 
-use super::replication::{ScopeNames, Watch};
+use super::replication::ScopeNames;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::setup::Setup;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::driver::ready;
-use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries};
+use orrery_sim::metrics::{Metrics, TimeSeries};
 
 /// One run, watched.
 ///
@@ -15,16 +15,8 @@ pub fn run_one(
     setup: &Setup,
     policy: &PolicySpec,
     seed: u64,
-) -> Result<(Metrics, Watch), SpecError> {
-    Ok(setup.run_by(policy, seed, watch(setup), ready::watched)?.observer)
-}
-
-/// The observers of a run beside its metrics.
-pub fn watch(setup: &Setup) -> Watch {
-    let means = BatchMeans::new(setup.window)
-        .with_scopes(setup.scopes.clone())
-        .with_penalties(setup.penalties.clone());
-    (means, TimeSeries::default())
+) -> Result<(Metrics, TimeSeries), SpecError> {
+    Ok(setup.run_by(policy, seed, TimeSeries::default(), ready::watched)?.observer)
 }
 
 /// The names that scopes go by.

@@ -1,10 +1,11 @@
 //! `orrery-replay compare`.
 
-use super::shared::{Answer, Say};
+use super::shared::Answer;
 use crate::compare::{Comparison, Side, figure, first_difference, report};
 use crate::error::Error;
-use crate::folder::write_whole;
 use clap::Args;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use std::path::PathBuf;
 
 /// `orrery-replay compare`.
@@ -34,7 +35,7 @@ pub struct Compare {
 }
 
 impl Compare {
-    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+    pub(super) fn answer(&self) -> Result<Answer, Error> {
         let ending = self.plot.as_ref().map(|p| p.extension().and_then(|e| e.to_str()));
         if let (Some(path), Some(ending)) = (&self.plot, ending)
             && !matches!(ending, Some("svg" | "png" | "pdf"))
@@ -71,8 +72,8 @@ impl Compare {
                 Some("pdf") => figure.to_pdf(),
                 _ => figure.to_svg().into_bytes(),
             };
-            write_whole(path, bytes)?;
-            say.line(&format!("wrote {}", path.display()));
+            write_atomically(path, bytes.as_ref())?;
+            say(&format!("wrote {}", path.display()));
         }
         // Its figures are those of a shorter load.
         let cut = [&predicted, &measured].map(|side| side.failed.as_deref());

@@ -1,14 +1,15 @@
 //! `orrery-replay profile`.
 
 use super::interrupt;
-use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say};
+use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs};
 use crate::error::Error;
-use crate::folder::write_whole;
 use crate::host;
 use crate::profile::fit::Form;
 use crate::profile::{Settings, profile};
 use crate::runner::check_clock;
 use clap::Args;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use orrery_scenario::Scenario;
 use std::path::PathBuf;
 
@@ -70,7 +71,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+    pub(super) fn answer(&self) -> Result<Answer, Error> {
         if self.out.exists() && !self.force {
             let (allowed, remedy) =
                 ("a file that is not there yet", "choose another, or replace it with `--force`");
@@ -91,15 +92,15 @@ impl Profile {
             seed: self.seed,
         };
         interrupt::catch("");
-        say.line(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
+        say(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
         let mut open = || choice.open(&scenario, 0);
         let (clocks, placement) = (self.clock.clocks(), self.placement.placement());
         check_clock(&choice, clocks)?;
         let mut made = profile(&scenario, &settings, clocks, placement, &mut open)?;
         made.date = self.date.clone().unwrap_or_else(host::today);
         made.command = host::command();
-        write_whole(&self.out, made.to_toml())?;
-        say.line(&format!("wrote {}", self.out.display()));
+        write_atomically(&self.out, made.to_toml().as_ref())?;
+        say(&format!("wrote {}", self.out.display()));
         Ok(Answer { text: made.report(), passed: made.verdict.is_empty() })
     }
 }

@@ -4,7 +4,7 @@ use super::shared::Answer;
 use crate::compare::Side;
 use crate::error::{Error, read_text};
 use crate::folder::sha256;
-use crate::prediction::Prediction;
+use crate::prediction::{ModeName, Prediction};
 use crate::profile::ProfileFile;
 use crate::record::{RUN_FORMAT, RunRecord};
 use crate::retrace::{read_inputs, retrace};
@@ -60,9 +60,9 @@ impl Retrace {
         let record: RunRecord = serde_json::from_str(&text).map_err(|e| {
             Error::in_file(file, format!("line {}", e.line()), e, "a run's record", again)
         })?;
-        if record.mode != "live" {
+        if record.mode != ModeName::Live {
             let remedy = "such a run says by itself whether it was retraced";
-            return Err(Error::in_file(file, "mode", &record.mode, "`live`", remedy));
+            return Err(Error::in_file(file, "mode", "schedule", "`live`", remedy));
         }
         if record.scenario_sha256 != sha256(scenario.canonical()) {
             let found = format!("the run of another scenario than {}", self.scenario.display());

@@ -1,33 +1,25 @@
 //! `orrery-replay run`.
 
 use super::interrupt;
-use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say, check_profiles};
+use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::{Error, read_text};
 use crate::folder::{Unfinished, sha256};
 use crate::host;
-use crate::prediction::{OverheadAs, Prediction};
+use crate::prediction::{ModeName, OverheadAs, Prediction};
 use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::validate::{beyond, limits};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use orrery_report::say;
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
 use orrery_sim::time::Span;
 use std::path::PathBuf;
-
-/// What decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ModeArg {
-    /// The policy decides during the run.
-    Live,
-    /// A recorded schedule log decides: each batch at its planned start.
-    Schedule,
-}
 
 /// `orrery-replay run`.
 #[derive(Args, Debug)]
@@ -43,8 +35,8 @@ pub struct Run {
     #[command(flatten)]
     device: DeviceArgs,
     /// Who decides about batches.
-    #[arg(long, value_enum, default_value_t = ModeArg::Live)]
-    mode: ModeArg,
+    #[arg(long, value_enum, default_value = "live")]
+    mode: ModeName,
     /// The log to follow.
     #[arg(long, value_name = "LOG", required_if_eq("mode", "schedule"))]
     schedule: Option<PathBuf>,
@@ -80,7 +72,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+    pub(super) fn answer(&self) -> Result<Answer, Error> {
         let scenario = Scenario::load(&self.scenario)?;
         let seed = self.seed.unwrap_or(scenario.seed);
         let profiles = self.profile.iter().map(|file| ProfileFile::read(file));
@@ -108,19 +100,20 @@ impl Run {
             options: self.options()?,
         };
         let warm_up = prediction.setup.window.from.ns();
-        let (policy, predicted, ran) = match self.mode {
-            ModeArg::Live => {
+        let (policy, predicted, naive, ran) = match self.mode {
+            ModeName::Live => {
                 let policy = self.policy(&scenario)?;
                 if let Some(beyond) = beyond(&prediction.setup, &policy, &limits) {
                     let [found, allowed, remedy] = beyond.told(&policy, &scenario.model_names());
                     return Err(Error::value("--policy", found, allowed, remedy));
                 }
-                let predicted = prediction.simulate(&policy, seed, 0)?;
-                say.line(&format!("running {policy} on {}", choice.target));
+                let predicted = prediction.simulate(Mode::Live(&policy), seed, 0)?;
+                say(&format!("running {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Live(&policy))?;
-                (policy.to_string(), predicted, ran)
+                let naive = prediction.naive(&policy, seed)?;
+                (policy.to_string(), predicted, Some(naive), ran)
             }
-            ModeArg::Schedule => {
+            ModeName::Schedule => {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
                 if let Some((ActionId(action), units, model, limit)) = plan.beyond(&limits) {
@@ -134,20 +127,21 @@ impl Run {
                                   `max_batch` of the policy";
                     return Err(Error::value("--schedule", found, allowed, remedy));
                 }
-                say.line(&format!("following a {policy} on {}", choice.target));
+                say(&format!("following a {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Schedule(&plan))?;
-                (policy, predicted, ran)
+                (policy, predicted, None, ran)
             }
         };
-        let record = self.record(&scenario, &policy, seed)?.with(&ran);
+        let mut record = self.record(&scenario, &policy, seed)?.with(&ran);
+        record.naive = naive;
         let head = Head::of(&scenario, &prediction.setup, policy);
         if let Err(error) = record::write(&folder, &head, &predicted, &ran, &record) {
             let kept = folder.keep();
-            say.line(&format!("what could be written is in {}", kept.display()));
+            say(&format!("what could be written is in {}", kept.display()));
             return Err(error);
         }
         folder.finish()?;
-        say.line(&format!("wrote {}", self.out.display()));
+        say(&format!("wrote {}", self.out.display()));
         self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)
     }
 
@@ -155,7 +149,8 @@ impl Run {
         let mut text = String::new();
         // A run that a device ended has fewer arrivals than were predicted.
         if ran.failed.is_none() {
-            text += &report(&Comparison::of(predicted, &ran.side, true)?);
+            let compared = Comparison::of(predicted, &ran.side, true)?;
+            text += &report(&Comparison { naive: record.naive.clone(), ..compared });
         }
         text += &ran.retraced.line();
         let l = &record.lateness;
@@ -225,7 +220,7 @@ impl Run {
         let profiles = self.profile.iter().map(|file| read_text(file));
         let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
         Ok(RunRecord {
-            mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),
+            mode: self.mode,
             overhead: self.overhead,
             profile_sha256: (!profiles.is_empty()).then(|| sha256(profiles.concat())),
             clock: self.clock.clocks(),

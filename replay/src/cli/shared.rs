@@ -6,7 +6,6 @@ use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
 use clap::Args;
 use orrery_scenario::kind;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Which device, and what it runs.
@@ -92,19 +91,5 @@ pub struct Answer {
 impl Answer {
     pub fn of(text: String) -> Answer {
         Answer { text, passed: true }
-    }
-}
-
-/// Tells what goes on, on stderr.
-pub struct Say {
-    pub quiet: bool,
-}
-
-impl Say {
-    pub fn line(&self, line: &str) {
-        if !self.quiet {
-            // A reader that went away is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        }
     }
 }

@@ -1,14 +1,13 @@
 //! `orrery-replay validate`.
 
 use super::interrupt;
-use super::shared::{Answer, Say};
+use super::shared::Answer;
 use crate::error::Error;
-use crate::folder::write_whole;
-use crate::host::{self, Host};
-use crate::validate::{
-    self, Campaign, Context, Effort, Store, has_gpu_run, markdown, to_csv, verdict,
-};
+use crate::host;
+use crate::validate::{self, Campaign, Effort, Store, has_gpu_run, markdown, to_csv, verdict};
 use clap::Args;
+use orrery_report::say;
+use orrery_report::whole_file::write_atomically;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ pub struct Validate {
 }
 
 impl Validate {
-    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+    pub(super) fn answer(&self) -> Result<Answer, Error> {
         let campaign = Campaign::load(&self.campaign, self.device.as_deref(), self.quick)?;
         let part = self.part()?;
         let limit = self.limit()?;
@@ -79,8 +78,7 @@ impl Validate {
         }
         interrupt::catch("stopping after this run");
         let date = self.date.clone().unwrap_or_else(host::today);
-        let host = Host::here();
-        let mut told = |line: &str| say.line(line);
+        let mut told = |line: &str| say(line);
         let mut effort = Effort {
             part,
             limit,
@@ -92,7 +90,7 @@ impl Validate {
             when_quiet: self.when_quiet,
             limits,
             stop: &interrupt::is_asked,
-            date: date.clone(),
+            date,
             command: host::command(),
             say: &mut told,
         };
@@ -107,24 +105,18 @@ impl Validate {
             );
             return Ok(Answer::of(text));
         }
-        let context = Context {
-            date,
-            command: host::command(),
-            host: host.line(),
-            has_gpu: has_gpu_beside(&out),
-        };
         let figures = validate::figures(&campaign, &standing);
         for (name, _, figure) in &figures {
-            write_whole(&out.join(name), figure.to_svg())?;
+            write_atomically(&out.join(name), figure.to_svg().as_ref())?;
         }
-        let text = markdown(&campaign, &standing, &context, &figures);
-        write_whole(&out.join("validation.md"), &text)?;
-        write_whole(&out.join("validation.csv"), to_csv(&campaign, &standing))?;
+        let text = markdown(&campaign, &standing, has_gpu_beside(&out), &figures);
+        write_atomically(&out.join("validation.md"), text.as_ref())?;
+        write_atomically(&out.join("validation.csv"), to_csv(&campaign, &standing).as_ref())?;
         let v = verdict(&campaign, &standing);
         if v.finished < v.planned {
             let left = v.planned - v.finished;
             let why = if standing.stopped { "stopped: " } else { "" };
-            say.line(&format!("{why}{left} points are left: run the same command again"));
+            say(&format!("{why}{left} points are left: run the same command again"));
         }
         Ok(Answer { text, passed: v.within_targets || v.finished == 0 || self.quick })
     }

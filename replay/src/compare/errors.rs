@@ -2,30 +2,7 @@
 
 use super::logs::{ActionRow, Side};
 use orrery_sim::log::{Closed, Record};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Quantiles of lengths of time: each is the least that a share of all does not exceed. Exact.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Tail {
-    pub count: u64,
-    pub p50_ns: u64,
-    pub p99_ns: u64,
-    pub max_ns: u64,
-}
-
-impl Tail {
-    /// The quantiles of values in any order.
-    pub fn of(mut ns: Vec<u64>) -> Tail {
-        ns.sort_unstable();
-        let at = |q: f64| {
-            let rank = ((q * ns.len() as f64).ceil() as usize).clamp(1, ns.len().max(1));
-            ns.get(rank - 1).copied().unwrap_or(0)
-        };
-        Tail { count: ns.len() as u64, p50_ns: at(0.5), p99_ns: at(0.99), max_ns: at(1.0) }
-    }
-}
 
 /// An error with its sign: two tails, as Clockwork shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,12 +23,6 @@ impl Signed {
             std::cmp::Ordering::Equal => self.exact += 1,
         }
     }
-
-    fn append(&mut self, other: Signed) {
-        self.over.extend(other.over);
-        self.under.extend(other.under);
-        self.exact += other.exact;
-    }
 }
 
 /// The errors of a run's batches.
@@ -70,6 +41,8 @@ pub struct Errors {
     pub duration_ppm: Signed,
     /// From the controller beginning an action to its worker beginning it.
     pub start_lateness: Vec<u64>,
+    /// From when a batch was due (its plan, or the end of the one before it) to its beginning.
+    pub after_due: Vec<u64>,
     /// When the result was there, against when it was to be: see [`Errors::of`].
     pub completion: Signed,
 }
@@ -88,17 +61,6 @@ impl Errors {
             Some(rows) => Errors::of_actions(rows),
             None => Errors::of_logs(predicted, measured),
         }
-    }
-
-    /// Adds another run's.
-    pub fn append(&mut self, other: Errors) {
-        self.batches += other.batches;
-        self.unmatched += other.unmatched;
-        self.of_the_very_batch = other.of_the_very_batch;
-        self.duration.append(other.duration);
-        self.duration_ppm.append(other.duration_ppm);
-        self.start_lateness.extend(other.start_lateness);
-        self.completion.append(other.completion);
     }
 
     fn of_actions(rows: &[ActionRow]) -> Errors {
@@ -121,6 +83,9 @@ impl Errors {
             errors.duration.add(row.predicted_ns, row.device_ns);
             errors.add_relative(row.predicted_ns, row.device_ns);
             errors.start_lateness.push(row.start_ns.saturating_sub(row.began_ns));
+            let planned = if row.earliest_ns > 0 { row.earliest_ns } else { row.issued_ns };
+            let due = planned.max(real_end);
+            errors.after_due.push(row.start_ns.saturating_sub(due));
             errors.completion.add(completion, row.end_ns);
         }
         errors

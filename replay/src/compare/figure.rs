@@ -20,8 +20,8 @@ fn rows(title: &str, case: &str, policy: &str, ns: &[u64]) -> Vec<DistributionRo
     sorted.sort_unstable();
     let n = sorted.len();
     let point = |share: f64| {
-        let rank = ((share * n as f64).ceil() as usize).clamp(1, n) - 1;
-        (sorted[rank], (rank + 1) as f64 / n as f64)
+        let rank = ((share * n as f64).ceil() as usize).clamp(1, n);
+        (sorted[rank - 1], rank as f64 / n as f64)
     };
     let mut points: Vec<(u64, f64)> =
         if n == 0 { Vec::new() } else { shares().into_iter().map(point).collect() };

@@ -1,5 +1,6 @@
 //! What is compared: a schedule log, alone or in a run's folder with its actions.
 
+use super::summary::Naive;
 use crate::driver::Measured;
 use crate::error::{Error, read_text};
 use orrery_sim::log::{Names, Record, read_log};
@@ -23,6 +24,8 @@ pub struct Side {
     pub warm_up_ns: u64,
     /// Why the run ended early, if it did.
     pub failed: Option<String>,
+    /// What predicted it less well, where its record says so.
+    pub naive: Option<Naive>,
 }
 
 /// A line of `actions.csv`.
@@ -134,6 +137,8 @@ struct RunFile {
     warm_up_ns: u64,
     #[serde(default)]
     failed: Option<String>,
+    #[serde(default)]
+    naive: Option<Naive>,
 }
 
 impl Side {
@@ -158,8 +163,8 @@ impl Side {
                 Error::in_file(&run, format!("line {}", e.line()), e, "a run's record", "run again")
             })?;
         }
-        let RunFile { warm_up_ns, failed } = record;
-        Ok(Side { file, names, records, actions, warm_up_ns, failed })
+        let RunFile { warm_up_ns, failed, naive } = record;
+        Ok(Side { file, names, records, actions, warm_up_ns, failed, naive })
     }
 
     /// A side in memory.

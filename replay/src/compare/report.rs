@@ -1,11 +1,12 @@
 //! A comparison for reading, and as rows.
 
-use super::errors::{Errors, Signed, Tail};
+use super::errors::{Errors, Signed};
 use super::logs::{Side, same_workload};
-use super::summary::Summary;
+use super::summary::{Naive, Summary};
 use crate::error::Error;
-use serde::Serialize;
-use std::fmt::Write;
+use crate::quantiles::Quantiles;
+use orrery_report::Page;
+use orrery_report::page::{Field, Part, Table};
 
 /// Two sides, compared.
 #[derive(Clone, Debug)]
@@ -14,19 +15,10 @@ pub struct Comparison {
     pub predicted: Summary,
     /// The run that was.
     pub measured: Summary,
+    /// What predicted it less well, where that is known.
+    pub naive: Option<Naive>,
     /// Action by action.
     pub errors: Errors,
-}
-
-/// One figure of both sides.
-#[derive(Clone, Debug, Serialize, PartialEq)]
-#[allow(missing_docs)]
-pub struct Line {
-    pub metric: &'static str,
-    pub unit: &'static str,
-    pub predicted: f64,
-    pub measured: f64,
-    pub difference: f64,
 }
 
 impl Comparison {
@@ -42,46 +34,69 @@ impl Comparison {
         Ok(Comparison {
             predicted: Summary::of(&predicted.records, from),
             measured: Summary::of(&measured.records, from),
+            naive: measured.naive.clone(),
             errors: Errors::of(predicted, measured),
         })
     }
+}
 
-    /// The figures of both sides.
-    pub fn lines(&self) -> Vec<Line> {
-        let (p, m) = (&self.predicted, &self.measured);
-        let line = |metric, unit, of: &dyn Fn(&Summary) -> f64| {
-            let (predicted, measured) = (of(p), of(m));
-            Line { metric, unit, predicted, measured, difference: measured - predicted }
-        };
-        vec![
-            line("finish_rate", "%", &|s| 100.0 * s.finish_rate),
-            line("goodput_per_s", "1/s", &|s| s.goodput_per_s),
-            line("latency_p50", "us", &|s| s.latency.p50_ns as f64 / 1e3),
-            line("latency_p99", "us", &|s| s.latency.p99_ns as f64 / 1e3),
-            line("latency_max", "us", &|s| s.latency.max_ns as f64 / 1e3),
-            line("batches", "batches", &|s| s.batches as f64),
-            line("mean_batch", "requests", &|s| s.mean_batch),
-            line("in_time", "requests", &|s| s.in_time as f64),
-            line("late", "requests", &|s| s.late as f64),
-            line("dropped", "requests", &|s| s.dropped as f64),
-            line("pending", "requests", &|s| s.pending as f64),
-            line("refused", "batches", &|s| s.refused as f64),
-            line("preempted", "batches", &|s| s.preempted as f64),
-        ]
+/// A figure of a run: its name and unit, and how many lines the naive predictions have too.
+type Figure = (&'static str, &'static str, fn(&Summary) -> f64);
+
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+const FIGURES: [Figure; 14] = [
+    ("finish_rate", "%, points", |s| 100.0 * s.finish_rate),
+    ("goodput_per_s", "1/s", |s| s.goodput_per_s),
+    ("latency_p50", "us", |s| us(s.latency.p50_ns)),
+    ("latency_p90", "us", |s| us(s.latency.p90_ns.unwrap_or_default())),
+    ("latency_p99", "us", |s| us(s.latency.p99_ns)),
+    ("latency_max", "us", |s| us(s.latency.max_ns)),
+    ("batches", "batches", |s| s.batches as f64),
+    ("mean_batch", "requests", |s| s.mean_batch),
+    ("in_time", "requests", |s| s.in_time as f64),
+    ("late", "requests", |s| s.late as f64),
+    ("dropped", "requests", |s| s.dropped as f64),
+    ("pending", "requests", |s| s.pending as f64),
+    ("refused", "batches", |s| s.refused as f64),
+    ("preempted", "batches", |s| s.preempted as f64),
+];
+/// Of these a naive prediction is shown as well.
+const LEADING: usize = 5;
+
+/// How far a prediction is off, in percent of what was measured.
+fn percent_off(predicted: f64, measured: f64) -> String {
+    match measured {
+        0.0 => String::new(),
+        _ => format!("{:.1}", 100.0 * (predicted / measured - 1.0).abs()),
     }
 }
 
 /// The comparison for reading.
 pub fn report(c: &Comparison) -> String {
-    let mut text = format!(
-        "{:<16} {:>14} {:>14} {:>14}  unit\n",
-        "of the run", "predicted", "measured", "difference"
-    );
-    for Line { metric, unit, predicted, measured, difference } in c.lines() {
-        let unit = if metric == "finish_rate" { "%, points" } else { unit };
-        let _ = writeln!(
-            text,
-            "{metric:<16} {predicted:>14.3} {measured:>14.3} {difference:>+14.3}  {unit}"
+    let columns = ["of the run", "predicted", "measured", "difference", "off (%)", "unit"];
+    let mut run = Table { keys: 1, ..Table::new("", &columns) };
+    for (name, unit, of) in FIGURES {
+        let (p, m) = (of(&c.predicted), of(&c.measured));
+        let cells =
+            [format!("{p:.3}"), format!("{m:.3}"), format!("{:+.3}", m - p), percent_off(p, m)];
+        let mut row = vec![Field::text(name)];
+        row.extend(cells.map(Field::text));
+        row.push(Field::text(unit));
+        run.rows.push(row);
+    }
+    let mut naive = Table {
+        keys: 1,
+        ..Table::new("", &["of the run", "laws alone", "off (%)", "queue", "off as a queue (%)"])
+    };
+    for ((name, _, of), n) in FIGURES.iter().take(LEADING).zip(c.naive.iter().cycle()) {
+        let m = of(&c.measured);
+        let sides = [&n.law, &n.queue].map(of);
+        let cells = sides.map(|p| [format!("{p:.3}"), percent_off(p, m)]).concat();
+        naive.rows.push(
+            [&[name.to_string()], &cells[..]].concat().into_iter().map(Field::text).collect(),
         );
     }
     let e = &c.errors;
@@ -89,29 +104,39 @@ pub fn report(c: &Comparison) -> String {
         true => "each with the prediction of that very batch",
         false => "each with the same batch of the predicted log",
     };
-    let _ = writeln!(text, "\n{} batches, {whose}; {} without one", e.batches, e.unmatched);
-    let _ = writeln!(
-        text,
-        "{:<34} {:>8} {:>12} {:>12} {:>12}  unit",
-        "of the actions", "count", "p50", "p99", "max"
+    let columns = ["of the actions", "count", "p50", "p99", "max", "unit"];
+    let mut actions = Table { keys: 1, ..Table::new("", &columns) };
+    signed(&mut actions, "time on the device", &e.duration, 1e3, "us");
+    signed(&mut actions, "relative to the prediction", &e.duration_ppm, 1e4, "%");
+    signed(&mut actions, "completion", &e.completion, 1e3, "us");
+    tail(&mut actions, "start, later than begun", &e.start_lateness, 1e3, "us");
+    tail(&mut actions, "start, later than due", &e.after_due, 1e3, "us");
+    let mut page = Page::new("comparison", "of prediction and measurement");
+    page.section("The run", [Part::Table(run)]);
+    page.section(
+        "Naive predictions: without noise, stalls and overhead; a queue without a policy",
+        naive.part(),
     );
-    signed(&mut text, "time on the device", &e.duration, 1e3, "us");
-    signed(&mut text, "  relative to the prediction", &e.duration_ppm, 1e4, "%");
-    signed(&mut text, "completion", &e.completion, 1e3, "us");
-    tail(&mut text, "start, later than begun", &e.start_lateness, 1e3, "us");
-    text
+    let told = format!("{} batches, {whose}; {} without one", e.batches, e.unmatched);
+    page.section("The actions", [Part::Text(told), Part::Table(actions)]);
+    page.to_text()
 }
 
-fn signed(text: &mut String, what: &str, s: &Signed, divisor: f64, unit: &str) {
-    tail(text, &format!("{what}, over"), &s.over, divisor, unit);
-    tail(text, &format!("{what}, under"), &s.under, divisor, unit);
+fn signed(table: &mut Table, what: &str, s: &Signed, divisor: f64, unit: &str) {
+    tail(table, &format!("{what}, over"), &s.over, divisor, unit);
+    tail(table, &format!("{what}, under"), &s.under, divisor, unit);
     if s.exact > 0 {
-        let _ = writeln!(text, "{:<34} {:>8}", format!("{what}, exact"), s.exact);
+        let mut row = vec![Field::text(format!("{what}, exact")), Field::text(s.exact.to_string())];
+        row.resize(table.columns.len(), Field::default());
+        table.rows.push(row);
     }
 }
 
-fn tail(text: &mut String, what: &str, values: &[u64], divisor: f64, unit: &str) {
-    let Tail { count, p50_ns, p99_ns, max_ns } = Tail::of(values.to_vec());
-    let [p50, p99, max] = [p50_ns, p99_ns, max_ns].map(|ns| ns as f64 / divisor);
-    let _ = writeln!(text, "{what:<34} {count:>8} {p50:>12.3} {p99:>12.3} {max:>12.3}  {unit}");
+fn tail(table: &mut Table, what: &str, values: &[u64], divisor: f64, unit: &str) {
+    let Quantiles { count, p50_ns, p99_ns, max_ns, .. } = Quantiles::of(values.to_vec());
+    let cells = [p50_ns, p99_ns, max_ns].map(|ns| format!("{:.3}", ns as f64 / divisor));
+    let mut row = vec![Field::text(what), Field::text(count.to_string())];
+    row.extend(cells.map(Field::text));
+    row.push(Field::text(unit));
+    table.rows.push(row);
 }

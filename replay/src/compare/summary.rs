@@ -1,11 +1,20 @@
 //! What a log says of a run.
 
-use super::errors::Tail;
+use crate::quantiles::Quantiles;
 use orrery_sim::log::{Closed, Record};
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Naive predictions of a run, beside which its prediction is judged.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct Naive {
+    /// The same by the laws alone: no noise, no stalls, no overhead.
+    pub law: Summary,
+    /// A queue without a policy under these laws: first in, first out, in the largest batches.
+    pub queue: Summary,
+}
 
 /// The figures of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -25,7 +34,7 @@ pub struct Summary {
     /// Finished in time, a second from the end of the warm-up to the last arrival.
     pub goodput_per_s: f64,
     /// Arrival to answer, of answered requests.
-    pub latency: Tail,
+    pub latency: Quantiles,
     /// Batches that ran to their end.
     pub batches: u64,
     /// Their mean number of requests.
@@ -83,7 +92,7 @@ impl Summary {
         s.finish_rate = if s.requests == 0 { 1.0 } else { s.in_time as f64 / s.requests as f64 };
         let seconds = last.since(from).as_secs_f64();
         s.goodput_per_s = if seconds > 0.0 { s.in_time as f64 / seconds } else { 0.0 };
-        s.latency = Tail::of(latencies);
+        s.latency = Quantiles::of(latencies);
         s.batches = s.batch_sizes.values().sum();
         let requests: u64 = s.batch_sizes.iter().map(|(size, n)| size * n).sum();
         s.mean_batch = if s.batches == 0 { 0.0 } else { requests as f64 / s.batches as f64 };

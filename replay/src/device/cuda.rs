@@ -99,9 +99,8 @@ impl CudaDevice {
         config: &CudaConfig,
         driver: String,
     ) -> Result<CudaDevice, DeviceError> {
-        let ptx = kernels(&format!("cuda:{ordinal}"), config)?;
         let patience = Duration::from_secs(u64::from(config.patience_s));
-        let gpu = Gpu::open(ordinal, &ptx, patience)?;
+        let gpu = Gpu::open(ordinal, KERNELS, patience)?;
         let multiprocessors =
             gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1).max(1);
         let multiprocessors = multiprocessors as u32;
@@ -284,10 +283,6 @@ fn describe(
     ]
     .map(attribute)
     .join(".");
-    let kernels = match &config.kernel_src {
-        Some(path) => path.display().to_string(),
-        None => "orrery's, for compute capability 7.0".to_string(),
-    };
     let facts = [
         ("uuid", gpu.uuid()?),
         ("compute capability", capability),
@@ -300,7 +295,7 @@ fn describe(
         ("timer step ns", calibration.timer_step_ns.to_string()),
         ("empty job ns", calibration.empty_ns.to_string()),
         (ITERATIONS, format!("{:.4}", calibration.iterations_per_us)),
-        ("kernels", kernels),
+        ("kernels", "orrery's, for compute capability 7.0".to_string()),
         ("driver library", probe::loaded("libcuda.").unwrap_or_else(|| "unknown".to_string())),
     ];
     Ok(Description {
@@ -310,14 +305,4 @@ fn describe(
         facts: facts.map(|(fact, value)| (fact.to_string(), value)).to_vec(),
         can_preempt: config.chunk_us.is_some(),
     })
-}
-
-/// The PTX of the kernels: ours, or what NVRTC makes of the user's file.
-fn kernels(device: &str, config: &CudaConfig) -> Result<String, DeviceError> {
-    let Some(path) = &config.kernel_src else { return Ok(KERNELS.to_string()) };
-    let doing = format!("compiling {}", path.display());
-    let fault = |said: String, remedy| DeviceError::new(device, &doing, said, remedy);
-    let source = orrery_scenario::whole::read(path)
-        .map_err(|e| fault(e.to_string(), "correct or remove `kernel_src`"))?;
-    probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or remove `kernel_src`"))
 }

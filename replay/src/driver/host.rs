@@ -193,8 +193,8 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         self.out.len()
     }
 
-    pub fn lateness(&self) -> Lateness {
-        self.late.lateness()
+    pub fn lateness(&mut self) -> Lateness {
+        std::mem::take(&mut self.late).lateness()
     }
 
     pub fn source_failure(&mut self) -> Option<String> {
@@ -232,7 +232,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         let at_its_place = self.out.get(&(device, executor)).filter(|o| o.job.action == action);
         let Some(job) = at_its_place.map(|o| o.job) else { return };
         self.measured(&job, ran);
-        self.late.launches.add(ran.start - job.began);
+        self.late.launches.push((ran.start - job.began).ns());
         let rank = match self.mutation {
             Some(Mutation::ResultsAfterArrivals) => core::rank_of_arrival(SourceId(u32::MAX)),
             _ => core::rank_of_result(action),

@@ -1,29 +1,8 @@
 //! How late the host was, and whether its run can be believed.
 
-use orrery_sim::metrics::Sketch;
+use crate::quantiles::Quantiles;
 use orrery_sim::time::Span;
 use serde::{Deserialize, Serialize};
-
-/// Quantiles of a lateness, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Quantiles {
-    pub count: u64,
-    pub p50_ns: u64,
-    pub p99_ns: u64,
-    pub max_ns: u64,
-}
-
-impl Quantiles {
-    fn of(sketch: &Sketch) -> Quantiles {
-        Quantiles {
-            count: sketch.count(),
-            p50_ns: sketch.quantile(0.5).ns(),
-            p99_ns: sketch.quantile(0.99).ns(),
-            max_ns: sketch.max().ns(),
-        }
-    }
-}
 
 /// Whether a run can be believed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,28 +50,20 @@ impl Lateness {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Tally(Sketch);
-
-impl Tally {
-    pub fn add(&mut self, late: Span) {
-        self.0.record(late);
-    }
-}
-
+/// How late everything was, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
-    pub arrivals: Tally,
-    pub decisions: Tally,
-    pub launches: Tally,
+    pub arrivals: Vec<u64>,
+    pub decisions: Vec<u64>,
+    pub launches: Vec<u64>,
 }
 
 impl Recorder {
-    pub fn lateness(&self) -> Lateness {
+    pub fn lateness(self) -> Lateness {
         Lateness {
-            arrivals: Quantiles::of(&self.arrivals.0),
-            decisions: Quantiles::of(&self.decisions.0),
-            launches: Quantiles::of(&self.launches.0),
+            arrivals: Quantiles::of(self.arrivals),
+            decisions: Quantiles::of(self.decisions),
+            launches: Quantiles::of(self.launches),
             verdict: Verdict::Valid,
         }
     }

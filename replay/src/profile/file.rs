@@ -2,11 +2,12 @@
 
 use super::Clocks;
 use super::fit::{Fit, Point};
-use super::measure::{Timed, quantile};
+use super::measure::Timed;
 use super::stalls::HostStalls;
 use crate::device::{Description, Primitive};
 use crate::error::{Error, read_toml};
 use crate::host::Host;
+use crate::quantiles::{median, quantile};
 use orrery_scenario::kind;
 use orrery_scenario::scenario::PROFILE_VERSION;
 use orrery_scenario::scenario::disturbance::BatchNoise;
@@ -104,8 +105,7 @@ pub struct Drift {
 impl Drift {
     /// Of changes in percent; none without any.
     pub fn of(mut changes: Vec<f64>) -> Option<Drift> {
-        changes.sort_by(f64::total_cmp);
-        let median_percent = super::fit::middle(&changes)?;
+        let median_percent = (!changes.is_empty()).then(|| median(&mut changes))?;
         let max_percent = changes.iter().map(|c| c.abs()).fold(0.0, f64::max);
         Some(Drift { median_percent, max_percent })
     }
@@ -145,12 +145,9 @@ impl PrimitiveRow {
     pub fn of(primitive: &Primitive) -> PrimitiveRow {
         let mut sorted = primitive.samples.clone();
         sorted.sort_by(f64::total_cmp);
-        let at = |q: f64| {
-            let rank = (q * sorted.len() as f64).ceil() as usize;
-            sorted.get(rank.max(1) - 1).copied().unwrap_or(0.0)
-        };
+        let [median, p99] = [0.5, 0.99].map(|q| quantile(&sorted, q));
         let Primitive { name, unit, .. } = primitive.clone();
-        PrimitiveRow { name, unit, median: at(0.5), p99: at(0.99), samples: sorted.len() as u64 }
+        PrimitiveRow { name, unit, median, p99, samples: sorted.len() as u64 }
     }
 }
 
@@ -289,8 +286,7 @@ impl ProfileFile {
         let mut faults: Vec<String> = self.faults_of_laws().collect();
         for m in &self.model {
             let mut tails: Vec<f64> = m.point.iter().map(|p| p.p99_us / p.median_us).collect();
-            tails.sort_by(f64::total_cmp);
-            let tail = super::fit::middle(&tails).unwrap_or(1.0);
+            let tail = median(&mut tails);
             if tail > TAIL_MAX {
                 faults.push(format!(
                     "the p99 of `{}` is {tail:.2} times its median at the middle point (at most \

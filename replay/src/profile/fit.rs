@@ -4,6 +4,7 @@
 //! least: one size that is off moves it little. Points that are held out take no part.
 
 use crate::device::emulated::Curve;
+use crate::quantiles::median;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
 
@@ -72,15 +73,9 @@ impl Fit {
     pub fn errors(&self, points: &[Point], held_out: bool) -> Option<(f64, f64)> {
         let chosen = self.errors_percent.iter().zip(points).filter(|(_, p)| p.held_out == held_out);
         let mut errors: Vec<f64> = chosen.map(|(e, _)| e.abs()).collect();
-        errors.sort_by(f64::total_cmp);
-        Some((middle(&errors)?, *errors.last()?))
+        let middle = median(&mut errors);
+        Some((middle, *errors.last()?))
     }
-}
-
-/// The middle of sorted numbers; the mean of the two middle ones.
-pub fn middle(sorted: &[f64]) -> Option<f64> {
-    let n = sorted.len();
-    Some(0.5 * (sorted.get(n.checked_sub(1)? / 2)? + sorted.get(n / 2)?))
 }
 
 /// Fits a law; `None` when the points do not determine one of that form.
@@ -279,8 +274,7 @@ fn slope(points: &[Point]) -> Option<f64> {
         .filter(|p| p.units > 1 && p.longest > Span::ZERO)
         .map(|p| (p.median_ns / p.longest.ns() as f64 - 1.0) / f64::from(p.units - 1));
     let mut says: Vec<f64> = says.collect();
-    says.sort_by(f64::total_cmp);
-    middle(&says).filter(|c1| *c1 >= 1e-9)
+    Some(median(&mut says)).filter(|c1| *c1 >= 1e-9)
 }
 
 /// Medians by size, and straight lines between them, in ms.
@@ -291,8 +285,7 @@ fn table(points: &[Point]) -> Option<Vec<(u32, f64)>> {
     let of = |size: u32| {
         let mut all: Vec<f64> =
             points.iter().filter(|p| p.units == size).map(|p| p.median_ns / 1e6).collect();
-        all.sort_by(f64::total_cmp);
-        middle(&all).unwrap_or(0.0)
+        median(&mut all)
     };
     let knots: Vec<(u32, f64)> = sizes.iter().map(|s| (*s, of(*s))).collect();
     let last = *knots.last()?;

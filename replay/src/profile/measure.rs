@@ -4,6 +4,7 @@ use super::fit::Point;
 use super::{Clocks, ROUNDS_MIN, Settings};
 use crate::clock::{CONTROLLER, Clock};
 use crate::device::{Device, DeviceError, Job, Place, Primitive, Stop, Work, Worker};
+use crate::quantiles::{median, quantile};
 use crate::threads::{Placement, Unpinned};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::rng::Stream;
@@ -40,17 +41,10 @@ impl Timed {
     /// As a point to fit. An even number of runs has two middle ones.
     pub fn point(&self) -> Point {
         let Planned { units, longest, held_out } = self.planned;
-        let ns: Vec<f64> = self.device.iter().map(|d| d.ns() as f64).collect();
-        let median_ns = super::fit::middle(&ns).unwrap_or(0.0).max(1.0);
+        let mut ns: Vec<f64> = self.device.iter().map(|d| d.ns() as f64).collect();
+        let median_ns = median(&mut ns).max(1.0);
         Point { units, longest, median_ns, held_out }
     }
-}
-
-/// The least of sorted spans that a share `q` of them does not exceed.
-pub fn quantile(sorted: &[Span], q: f64) -> Span {
-    let rank = (q * sorted.len() as f64).ceil() as usize;
-    let at = rank.clamp(1, sorted.len().max(1)) - 1;
-    sorted.get(at).copied().unwrap_or(Span::ZERO)
 }
 
 /// Ids of what is profiled: far from those of any run, so that noise keyed by a request is other
@@ -309,15 +303,5 @@ mod tests {
         let clock = VirtualClock::new();
         let timed = measure(&mut device, &clock, &[plan], &[None], &settings).unwrap().timed;
         assert_eq!(timed[0][0].device.len(), 10);
-    }
-
-    #[test]
-    fn quantiles_by_hand() {
-        let spans: Vec<Span> = (1..=4).map(Span::from_us).collect();
-        assert_eq!(
-            [0.0, 0.5, 0.51, 1.0].map(|q| quantile(&spans, q).ns()),
-            [1000, 2000, 3000, 4000]
-        );
-        assert_eq!(quantile(&[], 0.5), Span::ZERO);
     }
 }

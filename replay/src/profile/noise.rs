@@ -1,5 +1,6 @@
 //! How far batches of one kind are from each other, by the device's own clock.
 
+use crate::quantiles::median;
 use orrery_scenario::scenario::disturbance::BatchNoise;
 use orrery_sim::time::Span;
 
@@ -12,10 +13,9 @@ const FACTORS: usize = 50;
 pub fn noise<'a>(points: impl Iterator<Item = &'a [Span]>) -> BatchNoise {
     let mut ratios: Vec<f64> = Vec::new();
     for point in points {
-        let mut sorted: Vec<f64> = point.iter().map(|d| d.ns() as f64).collect();
-        sorted.sort_by(f64::total_cmp);
-        let Some(median) = super::fit::middle(&sorted).filter(|m| *m > 0.0) else { continue };
-        ratios.extend(sorted.iter().map(|d| d / median));
+        let mut all: Vec<f64> = point.iter().map(|d| d.ns() as f64).collect();
+        let middle = median(&mut all);
+        ratios.extend(all.iter().filter(|_| middle > 0.0).map(|d| d / middle));
     }
     ratios.sort_by(f64::total_cmp);
     let usual = ratios.partition_point(|r| *r <= OUTLIER);

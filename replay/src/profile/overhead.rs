@@ -2,11 +2,11 @@
 //! controller beginning it to the worker beginning it, and from the worker's end to the controller
 //! acting on it.
 
-use super::measure::quantile;
 use super::{Clocks, Delay, Overhead};
 use crate::device::{Device, DeviceError};
 use crate::driver::{Options, replay};
 use crate::error::Error;
+use crate::quantiles::quantile;
 use crate::threads::{Placement, Unpinned};
 use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::cluster::DeviceSpec;

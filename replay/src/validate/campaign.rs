@@ -3,13 +3,14 @@
 use super::capacity::beyond;
 use crate::device::Device;
 use crate::error::{Error, read_toml};
-use crate::prediction::OverheadAs;
+use crate::prediction::{ModeName, OverheadAs};
 use crate::profile::{Clocks, Settings};
 use crate::runner::check_clock;
 use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
 use orrery_scenario::{PolicySpec, Scenario, Setup, kind};
 use orrery_sim::request::ModelId;
+use orrery_sim::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,12 @@ pub struct CampaignFile {
     pub device: String,
     /// Length of a run.
     pub seconds: f64,
+    /// A run is longer than that where fewer requests than these would count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requests: u32,
+    /// `live`, or `schedule`: the simulator's plan is rerun batch for batch.
+    #[serde(default)]
+    pub mode: ModeName,
     /// Runs of each point; each meets other noise on an emulated device.
     pub repetitions: u32,
     /// Simulations of each point, with other noise and other stalls on the same arrivals.
@@ -91,7 +98,7 @@ pub struct CampaignFile {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Quick {
-    /// Length of a run.
+    /// Length of a run, however few requests count.
     pub seconds: Option<f64>,
     /// Runs of each point.
     pub repetitions: Option<u32>,
@@ -181,6 +188,9 @@ fn one_u32() -> u32 {
 fn one_f64() -> f64 {
     1.0
 }
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
 
 /// A campaign whose file has been read and checked.
 #[derive(Clone, Debug)]
@@ -234,6 +244,7 @@ impl Campaign {
             Err(Error::in_file(&self.path, key, x, allowed, "change it"))
         };
         within("seconds", f.seconds, 1e-3, 3_600.0)?;
+        within("requests", f64::from(f.requests), 0.0, 1e6)?;
         within("repetitions", f64::from(f.repetitions), 1.0, 1_000.0)?;
         within("draws", f64::from(f.draws), 1.0, 10_000.0)?;
         within("max_lateness_ms", f.max_lateness_ms, 1e-3, 1e4)?;
@@ -320,6 +331,14 @@ impl Campaign {
         Err(Error::in_file(&self.path, "grid.policies", found, allowed, remedy))
     }
 
+    /// How long a run is at so many arrivals a second.
+    pub(super) fn seconds_of(&self, setup: &Setup, rate_per_s: f64) -> f64 {
+        let warm_up = setup.window.from.since(Time::ZERO).as_secs_f64();
+        let counted = |requests: u32| warm_up + f64::from(requests) / rate_per_s;
+        let requests = Some(self.file.requests).filter(|n| *n > 0);
+        self.file.seconds.max(requests.map_or(0.0, counted))
+    }
+
     /// Its name in reports.
     pub fn title(&self) -> String {
         format!("{}{}", self.file.name, if self.quick { " (quick)" } else { "" })
@@ -395,7 +414,9 @@ fn shorten(path: &Path, file: &mut CampaignFile) -> Result<(), Error> {
         let (found, allowed) = ("none", "a `[quick]` table, to run with `--quick`");
         return Err(Error::in_file(path, "quick", found, allowed, "add it, or run the whole"));
     };
-    file.seconds = quick.seconds.unwrap_or(file.seconds);
+    if let Some(seconds) = quick.seconds {
+        (file.seconds, file.requests) = (seconds, 0);
+    }
     file.repetitions = quick.repetitions.unwrap_or(file.repetitions);
     file.profiling = quick.profiling.unwrap_or(file.profiling.clone());
     fn only<T: PartialEq>(list: &mut Vec<T>, chosen: &[T]) {

@@ -2,10 +2,12 @@
 
 use super::campaign::Targets;
 use super::point::Point;
-use crate::compare::{Summary, Tail};
+use crate::card::{self, Card};
+use crate::compare::{Naive, Summary};
 use crate::device::Description;
 use crate::driver::Lateness;
 use crate::profile::DRIFT_MAX_PERCENT;
+use crate::quantiles::Quantiles;
 use crate::retrace::Retraced;
 use crate::twin::Knowledge;
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,9 @@ pub struct PointResult {
     /// The finish rate of every draw.
     #[serde(default)]
     pub draws: Vec<f64>,
+    /// What predicts less well with less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naive: Option<Naive>,
     /// How far the device was from its profile in the end, percent; none when that was not measured.
     #[serde(default)]
     pub drift_percent: Option<f64>,
@@ -50,15 +55,15 @@ pub struct Repetition {
     /// The figures.
     pub measured: Summary,
     /// Time on the device, shorter than predicted.
-    pub duration_over: Tail,
+    pub duration_over: Quantiles,
     /// Longer.
-    pub duration_under: Tail,
+    pub duration_under: Quantiles,
     /// Longer, in millionths of the prediction.
-    pub duration_under_ppm: Tail,
+    pub duration_under_ppm: Quantiles,
     /// Results earlier than predicted.
-    pub completion_over: Tail,
+    pub completion_over: Quantiles,
     /// Later.
-    pub completion_under: Tail,
+    pub completion_under: Quantiles,
     /// How late the host was.
     pub lateness: Lateness,
     /// What the controller worked for each request.
@@ -77,6 +82,12 @@ pub struct Repetition {
     /// What a device failed of, if one did.
     #[serde(default)]
     pub failed: Option<String>,
+    /// The share of batches that began within 100 us of their plan, or of the end of the one before; older results do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_time_percent: Option<f64>,
+    /// A GPU before the run and after it; older results do not say.
+    #[serde(default, skip_serializing_if = "card::is_unknown")]
+    pub card: [Card; 2],
     /// The prediction on the machine as it was in this run; older results have none.
     #[serde(default)]
     pub twin: Option<TwinOf>,
@@ -113,7 +124,7 @@ impl Differences {
     pub fn against(&self, targets: Targets) -> Option<String> {
         let Differences { points, mean, max, .. } = self;
         let within = *mean <= targets.mean_points && *max <= targets.max_points;
-        let word = if within { "within" } else { "**not within**" };
+        let word = if within { "within" } else { "not within" };
         let Targets { mean_points, max_points } = targets;
         (*points > 0).then(|| {
             format!(
@@ -143,7 +154,7 @@ impl Sensitive {
     /// How many lie inside, in a sentence; none without a point.
     pub fn told(&self) -> Option<String> {
         let Sensitive { points, runs, inside } = self;
-        let word = if self.is_fine() { "" } else { " **Fewer than 19 of 20.**" };
+        let word = if self.is_fine() { "" } else { " Fewer than 19 of 20." };
         (*points > 0).then(|| {
             format!(
                 "{points} points are sensitive (the standard deviation of their draws is above {SENSITIVE_POINTS} \

@@ -4,7 +4,7 @@ use super::campaign::{Campaign, Slo, options};
 use super::capacity::{load_of_one_per_s, time_of_one};
 use crate::error::Error;
 use crate::folder::sha256;
-use crate::prediction::Prediction;
+use crate::prediction::{ModeName, Prediction};
 use crate::profile::ProfileFile;
 use orrery_scenario::{PolicySpec, Scenario};
 use std::collections::BTreeMap;
@@ -28,6 +28,8 @@ pub struct Point {
     pub slo_ms: f64,
     /// Arrivals a second.
     pub rate_per_s: f64,
+    /// The length of a run.
+    pub seconds: f64,
     /// The profile of its prediction.
     pub profile: String,
     /// Of everything that its result depends on.
@@ -54,8 +56,11 @@ pub fn points(
                 let capacity = load_of_one_per_s(&prediction.setup);
                 for load in &grid.loads {
                     let rate = capacity * load;
-                    let change = (campaign.rate_key()?.to_string(), Value::from(rate));
-                    let at = scenario.with(&[change])?;
+                    let seconds = campaign.seconds_of(&prediction.setup, rate);
+                    let at = scenario.with(&[
+                        (campaign.rate_key()?.to_string(), Value::from(rate)),
+                        ("arrivals.duration_s".to_string(), Value::from(seconds)),
+                    ])?;
                     for policy in &grid.policies {
                         let policy = PolicySpec::parse(policy)?;
                         let slo_ms = at.file.model[0].slo_ms;
@@ -67,6 +72,7 @@ pub fn points(
                             exec_ms: exec,
                             slo_ms,
                             rate_per_s: rate,
+                            seconds,
                             profile: profile.clone(),
                             hash: String::new(),
                         };
@@ -126,9 +132,11 @@ fn hash(campaign: &Campaign, p: &Point, law: &ProfileFile) -> String {
     let f = &campaign.file;
     let (clocks, device) = (campaign.clocks(), campaign.device.identity());
     let rest = (f.seed, f.repetitions, f.draws, f.overhead, f.pin, f.real_time, f.max_lateness_ms);
+    // What is live was hashed before there was another mode.
+    let mode = if f.mode == ModeName::Live { "" } else { "schedule\n" };
     // Another machine's profile is another prediction, even at the same numbers.
     sha256(format!(
-        "orrery-point,4\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{}",
+        "orrery-point,4\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{mode}{}",
         p.scenario.canonical(),
         p.policy,
         law.to_toml()
@@ -150,7 +158,7 @@ impl Point {
             return Duration::ZERO;
         }
         let f = &campaign.file;
-        let seconds = f.seconds * f64::from(f.repetitions) * f64::from(f.time_scale);
+        let seconds = self.seconds * f64::from(f.repetitions) * f64::from(f.time_scale);
         Duration::from_secs_f64(seconds * 1.02 + 1.0)
     }
 }

@@ -5,116 +5,91 @@ use super::campaign::Campaign;
 use super::outcome::{PointResult, Repetition};
 use super::point::Point;
 use super::verdict::is_gpu;
-use serde::Serialize;
-
-/// A line of `validation.csv`: a run.
-#[derive(Serialize)]
-struct Row<'a> {
-    campaign: &'a str,
-    point: &'a str,
-    device: &'a str,
-    device_name: &'a str,
-    policy: &'a str,
-    exec_ms: Option<f64>,
-    slo_ms: f64,
-    load: f64,
-    rate_per_s: f64,
-    run: usize,
-    invalid: String,
-    requests: u64,
-    simulated_finish_rate: f64,
-    draws: usize,
-    draws_sd_points: f64,
-    draws_low_percent: f64,
-    draws_high_percent: f64,
-    sensitive: bool,
-    measured_finish_rate: f64,
-    difference_points: f64,
-    simulated_goodput_per_s: f64,
-    measured_goodput_per_s: f64,
-    simulated_latency_p50_ns: u64,
-    measured_latency_p50_ns: u64,
-    simulated_latency_p99_ns: u64,
-    measured_latency_p99_ns: u64,
-    simulated_mean_batch: f64,
-    measured_mean_batch: f64,
-    duration_over_p99_ns: u64,
-    duration_under_p99_ns: u64,
-    completion_under_p99_ns: u64,
-    launches_late_p99_ns: u64,
-    decisions_late_p99_ns: u64,
-    arrivals_late_p99_ns: u64,
-    controller_busy_per_request_ns: u64,
-    away_share: f64,
-    away_max_ns: u64,
-    drift_percent: Option<f64>,
-    load_average: &'a str,
-    date: &'a str,
-}
+use crate::compare::Naive;
 
 /// The rows of all runs.
 pub fn to_csv(campaign: &Campaign, standing: &Standing) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for (point, result) in &standing.points {
-        let Some(r) = result else { continue };
-        for (i, run) in r.runs.iter().enumerate() {
-            // Into memory: it cannot fail.
-            let _ = writer.serialize(row(campaign, point, r, i, run));
+    let results = standing.points.iter().filter_map(|(point, r)| Some((point, r.as_ref()?)));
+    let runs =
+        results.flat_map(|(p, r)| r.runs.iter().enumerate().map(move |(i, run)| (p, r, i, run)));
+    for (at, (point, r, i, run)) in runs.enumerate() {
+        let row = row(campaign, point, r, i, run);
+        // Into memory: it cannot fail.
+        if at == 0 {
+            let _ = writer.write_record(row.iter().map(|(name, _)| name));
         }
+        let _ = writer.write_record(row.iter().map(|(_, value)| value));
     }
     String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
 }
 
-fn row<'a>(
-    campaign: &'a Campaign,
-    point: &'a Point,
-    r: &'a PointResult,
+/// A line of it: each column's name and value.
+fn row(
+    campaign: &Campaign,
+    point: &Point,
+    r: &PointResult,
     i: usize,
-    run: &'a Repetition,
-) -> Row<'a> {
+    run: &Repetition,
+) -> Vec<(&'static str, String)> {
     let (s, m) = (&r.simulated, &run.measured);
-    Row {
-        campaign: &campaign.file.name,
-        point: &point.name,
-        device: &run.device.device,
-        device_name: &run.device.name,
-        policy: &r.policy,
-        exec_ms: r.exec_ms,
-        slo_ms: r.slo_ms,
-        load: r.load,
-        rate_per_s: r.rate_per_s,
-        run: i + 1,
-        invalid: r.invalid(run).unwrap_or_default(),
-        requests: m.requests,
-        simulated_finish_rate: r.predicted_percent() / 100.0,
-        draws: r.draws.len(),
-        draws_sd_points: r.draws_sd_points(),
-        draws_low_percent: r.middle_percent().0,
-        draws_high_percent: r.middle_percent().1,
-        sensitive: r.is_sensitive(),
-        measured_finish_rate: m.finish_rate,
-        difference_points: 100.0 * m.finish_rate - r.predicted_percent(),
-        simulated_goodput_per_s: s.goodput_per_s,
-        measured_goodput_per_s: m.goodput_per_s,
-        simulated_latency_p50_ns: s.latency.p50_ns,
-        measured_latency_p50_ns: m.latency.p50_ns,
-        simulated_latency_p99_ns: s.latency.p99_ns,
-        measured_latency_p99_ns: m.latency.p99_ns,
-        simulated_mean_batch: s.mean_batch,
-        measured_mean_batch: m.mean_batch,
-        duration_over_p99_ns: run.duration_over.p99_ns,
-        duration_under_p99_ns: run.duration_under.p99_ns,
-        completion_under_p99_ns: run.completion_under.p99_ns,
-        launches_late_p99_ns: run.lateness.launches.p99_ns,
-        decisions_late_p99_ns: run.lateness.decisions.p99_ns,
-        arrivals_late_p99_ns: run.lateness.arrivals.p99_ns,
-        controller_busy_per_request_ns: run.controller_busy_per_request_ns,
-        away_share: run.away_share,
-        away_max_ns: run.away_max_ns,
-        drift_percent: r.drift_percent,
-        load_average: &run.load_average,
-        date: &r.date,
-    }
+    let naive = |of: fn(&Naive) -> f64| number(r.naive.as_ref().map(of));
+    vec![
+        ("campaign", campaign.file.name.to_string()),
+        ("point", point.name.to_string()),
+        ("device", run.device.device.to_string()),
+        ("device_name", run.device.name.to_string()),
+        ("policy", r.policy.to_string()),
+        ("exec_ms", number(r.exec_ms)),
+        ("slo_ms", number(Some(r.slo_ms))),
+        ("load", number(Some(r.load))),
+        ("rate_per_s", number(Some(r.rate_per_s))),
+        ("run", (i + 1).to_string()),
+        ("invalid", r.invalid(run).unwrap_or_default()),
+        ("requests", m.requests.to_string()),
+        ("simulated_finish_rate", number(Some(r.predicted_percent() / 100.0))),
+        ("laws_alone_finish_rate", naive(|n| n.law.finish_rate)),
+        ("queue_finish_rate", naive(|n| n.queue.finish_rate)),
+        ("draws", r.draws.len().to_string()),
+        ("draws_sd_points", number(Some(r.draws_sd_points()))),
+        ("draws_low_percent", number(Some(r.middle_percent().0))),
+        ("draws_high_percent", number(Some(r.middle_percent().1))),
+        ("sensitive", r.is_sensitive().to_string()),
+        ("measured_finish_rate", number(Some(m.finish_rate))),
+        ("difference_points", number(Some(100.0 * m.finish_rate - r.predicted_percent()))),
+        ("simulated_goodput_per_s", number(Some(s.goodput_per_s))),
+        ("measured_goodput_per_s", number(Some(m.goodput_per_s))),
+        ("simulated_latency_p50_ns", s.latency.p50_ns.to_string()),
+        ("simulated_latency_p90_ns", whole(s.latency.p90_ns)),
+        ("measured_latency_p50_ns", m.latency.p50_ns.to_string()),
+        ("measured_latency_p90_ns", whole(m.latency.p90_ns)),
+        ("simulated_latency_p99_ns", s.latency.p99_ns.to_string()),
+        ("measured_latency_p99_ns", m.latency.p99_ns.to_string()),
+        ("simulated_mean_batch", number(Some(s.mean_batch))),
+        ("measured_mean_batch", number(Some(m.mean_batch))),
+        ("duration_over_p99_ns", run.duration_over.p99_ns.to_string()),
+        ("duration_under_p99_ns", run.duration_under.p99_ns.to_string()),
+        ("completion_under_p99_ns", run.completion_under.p99_ns.to_string()),
+        ("on_time_percent", number(run.on_time_percent)),
+        ("launches_late_p99_ns", run.lateness.launches.p99_ns.to_string()),
+        ("decisions_late_p99_ns", run.lateness.decisions.p99_ns.to_string()),
+        ("arrivals_late_p99_ns", run.lateness.arrivals.p99_ns.to_string()),
+        ("controller_busy_per_request_ns", run.controller_busy_per_request_ns.to_string()),
+        ("away_share", number(Some(run.away_share))),
+        ("away_max_ns", run.away_max_ns.to_string()),
+        ("drift_percent", number(r.drift_percent)),
+        ("load_average", run.load_average.to_string()),
+        ("date", r.date.to_string()),
+    ]
+}
+
+/// As tables write it; empty where there is none.
+fn number(x: Option<f64>) -> String {
+    x.map_or(String::new(), |x| format!("{x:?}"))
+}
+
+fn whole(x: Option<u64>) -> String {
+    x.map_or(String::new(), |x| x.to_string())
 }
 
 /// Whether a `validation.csv` has a run on a GPU that counts.

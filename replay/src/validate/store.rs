@@ -3,8 +3,9 @@
 use super::outcome::PointResult;
 use super::point::Point;
 use crate::error::{Error, read_text};
-use crate::folder::{Unfinished, write_whole};
+use crate::folder::Unfinished;
 use crate::profile::ProfileFile;
+use orrery_report::whole_file::write_atomically;
 use std::path::{Path, PathBuf};
 
 /// The folder.
@@ -30,7 +31,7 @@ impl Store {
         }
         let report = self.folder.join("validation.md");
         let title = orrery_scenario::whole::read(&report).unwrap_or_default();
-        let first = title.lines().next().unwrap_or_default();
+        let first = title.lines().find(|line| line.starts_with("# ")).unwrap_or_default();
         // A campaign that was ended at once has no report yet.
         let begun = self.folder.is_dir() && title.is_empty() && self.only_profiles();
         if begun || first == format!("# Validation: {campaign}") {
@@ -79,7 +80,7 @@ impl Store {
     pub fn write(&self, point: &Point, result: &PointResult) -> Result<(), Error> {
         let mut text = serde_json::to_string_pretty(result).unwrap_or_default();
         text.push('\n');
-        write_whole(&self.result(point), text)
+        Ok(write_atomically(&self.result(point), text.as_ref())?)
     }
 
     /// The file of a profile.
@@ -101,7 +102,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn write_profile(&self, name: &str, profile: &ProfileFile) -> Result<(), Error> {
-        write_whole(&self.profile_file(name), profile.to_toml())
+        Ok(write_atomically(&self.profile_file(name), profile.to_toml().as_ref())?)
     }
 
     /// Where a run is kept.

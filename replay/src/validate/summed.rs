@@ -1,12 +1,14 @@
 //! Several campaigns that have run, in one table.
 
-use super::outcome::{Differences, PointResult, Sensitive};
+use super::errors;
+use super::outcome::{PointResult, Sensitive};
 use super::store;
 use super::twins::figures_of;
-use super::verdict::{differences, sensitive};
+use super::verdict::sensitive;
 use crate::error::Error;
+use orrery_report::Page;
+use orrery_report::page::{Field, Part, Table};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// A campaign's folder, and what it has of results.
@@ -48,63 +50,71 @@ fn name(folder: &Path) -> String {
     whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// A row for each campaign, and one for all where there are several.
+/// A row for each campaign, and one for all where there are several, as Markdown.
 pub fn table(campaigns: &[Finished]) -> String {
-    let mut text = String::from(
-        "Measured less predicted finish rate, in percentage points: mean and largest absolute value over stable points; of \
-         sensitive points, the runs in the middle 95 % of the draws.\n\n\
-         | campaign | device | points | runs | same decisions | a priori: valid runs | stable points | mean | largest | \
-         sensitive runs inside | as twins: known runs | stable points | mean | largest | sensitive runs inside |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    let mut table = Table::new(
+        "Measured less predicted finish rate, in percentage points: mean and largest absolute value over stable points. By the \
+         profile alone: of points between 1 and 99 %, beside what the laws alone predict and the number of the other points, with mean errors of latency and goodput \
+         in percent. As twins: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % of the draws.",
+        &[
+            "campaign",
+            "device",
+            "points",
+            "runs",
+            "same decisions",
+            "valid runs",
+            "1 to 99 %",
+            "mean",
+            "largest",
+            "laws alone",
+            "other points",
+            "latency p50",
+            "latency p99",
+            "goodput",
+            "sensitive runs inside",
+            "as twins: known runs",
+            "points as twins",
+            "mean as twins",
+            "largest as twins",
+            "sensitive as twins",
+        ],
     );
     for campaign in campaigns {
-        text += &row(&campaign.name, &campaign.results.iter().collect::<Vec<_>>());
+        table.rows.push(row(&campaign.name, &campaign.results.iter().collect::<Vec<_>>()));
     }
     if campaigns.len() > 1 {
-        text += &row("all", &campaigns.iter().flat_map(|c| &c.results).collect::<Vec<_>>());
+        table.rows.push(row("all", &campaigns.iter().flat_map(|c| &c.results).collect::<Vec<_>>()));
     }
-    text
+    let mut page = Page::new("validation", "campaigns");
+    page.section("Campaigns", [Part::Table(table)]);
+    page.to_markdown()
 }
 
-fn row(name: &str, results: &[&PointResult]) -> String {
+fn row(name: &str, results: &[&PointResult]) -> Vec<Field> {
     let all = || results.iter().copied();
-    let runs = all().map(|r| r.runs.len()).sum::<usize>();
-    let valid = all().map(|r| r.valid().count()).sum::<usize>();
-    let twins = figures_of(all());
-    let names: BTreeSet<&str> = all()
-        .flat_map(|r| &r.runs)
-        .map(|r| r.device.name.as_str())
-        .filter(|n| !n.is_empty())
-        .collect();
+    let names =
+        all().flat_map(|r| &r.runs).map(|r| r.device.name.as_str()).filter(|n| !n.is_empty());
     // What an emulated device waits for is no name.
-    let short = |name: &&str| name.split(':').next().unwrap_or_default().to_string();
-    let devices: BTreeSet<String> = names.iter().map(short).collect();
+    let short = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+    let devices: BTreeSet<String> = names.map(short).collect();
     let device = match devices.len() {
         1 => devices.into_iter().collect(),
         n => format!("{n} kinds"),
     };
-    let mut line = format!("| {name} | {device} | {} | {runs} | ", results.len());
+    let twins = figures_of(all());
     let (same, told) = twins.retraced;
-    let _ = write!(
-        line,
-        "{} | {valid} | ",
-        if told == 0 { String::new() } else { format!("{same} of {told}") }
-    );
-    line += &figures(&differences(all()), &sensitive(all()));
-    let _ = write!(line, " | {} | ", twins.valid_runs);
-    line += &figures(&twins.all, &twins.sensitive);
-    line + " |\n"
-}
-
-fn figures(stable: &Differences, sensitive: &Sensitive) -> String {
-    let Differences { points, mean, max, .. } = stable;
-    let stable = match points {
-        0 => "0 |  | ".to_string(),
-        _ => format!("{points} | {mean:.2} | {max:.2}"),
+    let valid = all().map(|r| r.valid().count()).sum::<usize>();
+    let count = |n: usize| Field::text(n.to_string());
+    let of = |some: usize, all: usize| {
+        Field::text(if all == 0 { String::new() } else { format!("{some} of {all}") })
     };
-    let inside = match sensitive.runs {
-        0 => String::new(),
-        runs => format!("{} of {runs}", sensitive.inside),
-    };
-    format!("{stable} | {inside}")
+    let inside = |s: &Sensitive| of(s.inside, s.runs);
+    let mut cells = vec![Field::text(name), Field::text(device), count(results.len())];
+    cells.extend([count(all().map(|r| r.runs.len()).sum()), of(same, told), count(valid)]);
+    cells.extend(errors::summed(results));
+    cells.extend([inside(&sensitive(all())), count(twins.valid_runs), count(twins.all.points)]);
+    let two =
+        |x: f64| if twins.all.points > 0 { Field::text(format!("{x:.2}")) } else { Field::none() };
+    cells.extend([two(twins.all.mean), two(twins.all.max), inside(&twins.sensitive)]);
+    cells
 }

@@ -9,8 +9,8 @@ use super::outcome::{
 };
 use super::point::Point;
 use crate::profile::DRIFT_MAX_PERCENT;
+use orrery_report::page::{Field, Table};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Twins, judged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,6 +69,15 @@ impl PointResult {
         (!cases.is_empty()).then(|| sum / cases.len() as f64)
     }
 
+    /// The means of the predicted and the measured finish rates, in percent; none without a valid twin or where twins are
+    /// sensitive.
+    pub(super) fn stable_twin(&self) -> Option<(f64, f64)> {
+        let cases = self.cases();
+        let mean = |of: fn(&Case) -> f64| cases.iter().map(of).sum::<f64>() / cases.len() as f64;
+        let is_stable = !cases.is_empty() && !PointResult::is_sensitive_twin(&cases);
+        is_stable.then(|| (mean(|c| c.predicted), mean(|c| c.measured)))
+    }
+
     fn is_sensitive_twin(cases: &[Case]) -> bool {
         let sum: f64 = cases.iter().map(|c| c.sd).sum();
         sum > SENSITIVE_POINTS * cases.len() as f64
@@ -101,13 +110,7 @@ pub(super) fn figures_of<'a>(results: impl Iterator<Item = &'a PointResult>) -> 
 
 /// Judges what is finished.
 pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
-    let finished = || standing.points.iter().filter_map(|p| p.1.as_ref());
-    let mut j = figures_of(finished());
-    let mut covered: BTreeMap<(String, String), bool> = BTreeMap::new();
-    for result in finished() {
-        let key = (result.policy.clone(), format!("{:.2}", result.load));
-        *covered.entry(key).or_default() |= !result.cases().is_empty();
-    }
+    let mut j = figures_of(standing.finished());
     let runs = j.valid_runs + j.unknown_runs;
     if (j.valid_runs as f64) < VALID_SHARE * runs as f64 {
         let (known, least) = (j.valid_runs, 100.0 * VALID_SHARE);
@@ -115,11 +118,8 @@ pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
             "of {known} of {runs} runs the machine is known, fewer than {least:.0} %"
         ));
     }
-    let bare = covered.into_iter().filter(|(_, valid)| !valid);
-    let bare: Vec<String> = bare.map(|((policy, load), _)| format!("{policy} at {load}")).collect();
-    if !bare.is_empty() {
-        j.not_validated.push(format!("no known run of {}", bare.join(", ")));
-    }
+    let bare = uncovered(standing, |result| !result.cases().is_empty());
+    j.not_validated.extend(bare.map(|where_| format!("no known run of {where_}")));
     for (name, profile) in &standing.profiles {
         j.not_validated.extend(profile.faults_of_laws().map(|why| format!("{name}: {why}")));
     }
@@ -130,60 +130,86 @@ pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
             .push(format!("in {parted} runs the simulator did not take the same decisions"));
     }
     if campaign.quick {
-        j.not_validated.push("this is a quick run, which shows only that everything works".into());
+        j.not_validated.push(QUICK.into());
     }
     j
 }
 
-/// The headline of the twins.
-pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> String {
-    let mut text = String::from("**As twins**, on the machine as it was in each run: ");
-    let none = "no stable point has a run whose machine is known.";
-    text += &j.all.against(campaign.file.targets).unwrap_or(none.to_string());
-    if let Some(told) = j.sensitive.told() {
-        let _ = write!(text, " {told}");
+/// The policies that have no run of some kind at a load.
+pub(super) fn uncovered(standing: &Standing, has: impl Fn(&PointResult) -> bool) -> Option<String> {
+    let mut covered: BTreeMap<(String, String), bool> = BTreeMap::new();
+    for result in standing.finished() {
+        let key = (result.policy.clone(), format!("{:.2}", result.load));
+        *covered.entry(key).or_default() |= has(result);
     }
-    let _ = writeln!(
-        text,
-        " Of {} runs the machine is known, of {} it is not.\n",
+    let bare = covered.into_iter().filter(|(_, covered)| !covered);
+    let bare: Vec<String> = bare.map(|((policy, load), _)| format!("{policy} at {load}")).collect();
+    (!bare.is_empty()).then(|| bare.join(", "))
+}
+
+/// What a quick run validates.
+pub(super) const QUICK: &str = "this is a quick run, which shows only that everything works";
+
+/// What is said first of the twins.
+pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
+    let none = "no stable point has a run whose machine is known.";
+    let against = j.all.against(campaign.file.targets).unwrap_or(none.to_string());
+    let told = j.sensitive.told().map_or(String::new(), |told| format!(" {told}"));
+    let mut all = vec![format!(
+        "As twins, on the machine as it was in each run: {against}{told} Of {} runs the machine is known, of {} it is not.",
         j.valid_runs, j.unknown_runs
-    );
+    )];
     if !j.not_validated.is_empty() {
-        let _ = writeln!(text, "**Not validated as twins**: {}.\n", j.not_validated.join("; "));
+        all.push(format!("Not validated as twins: {}.", j.not_validated.join("; ")));
     }
     let (same, told) = j.retraced;
     if told > 0 {
-        let _ = writeln!(
-            text,
-            "**Decision by decision**: fed with the durations and instants of the very run, the simulator took the \
-             same decisions in {same} of {told} runs.\n"
-        );
+        all.push(format!(
+            "Decision by decision: fed with the durations and instants of the very run, the simulator took the same \
+             decisions in {same} of {told} runs."
+        ));
     }
-    text
+    all
 }
 
 /// Every run beside its twin.
-pub(super) fn table(standing: &Standing) -> String {
-    let mut text = String::from(
-        "## By run, as twins\n\nFinish rates in percent: predicted a priori, by the profile alone; on the machine as it \
-         was (the mean of the draws with the middle 95 % of them); measured. *Slower*: by the median batch, \
-         than its law says. *Error*: standard error of the speed at an instant. *Away*: shares of the run.\n\n\
-         | point | run | a priori | twin | 95 % of draws | measured | less twin | slower (%) | error (%) | longest \
-         without (s) | controller away (%) | lanes away (%) | decisions | unknown |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+pub(super) fn table(standing: &Standing) -> Table {
+    let mut table = Table::new(
+        "Finish rates in percent: predicted a priori, by the profile alone; on the machine as it was (the mean of the draws \
+         with the middle 95 % of them); measured. Slower: by the median batch, than its law says. Error: standard error of \
+         the speed at an instant. Away: shares of the run.",
+        &[
+            "point",
+            "run",
+            "a priori",
+            "twin",
+            "95 % of draws",
+            "measured",
+            "less twin",
+            "slower (%)",
+            "error (%)",
+            "longest without (s)",
+            "controller away (%)",
+            "lanes away (%)",
+            "decisions",
+            "unknown",
+        ],
     );
     for (point, result) in &standing.points {
         let Some(result) = result else { continue };
-        for (i, run) in result.runs.iter().enumerate() {
-            text += &line(point, result, run, i + 1);
-        }
+        let rows = result.runs.iter().enumerate();
+        table.rows.extend(rows.filter_map(|(i, run)| line(point, result, run, i + 1)));
     }
-    text.push('\n');
-    text
+    table
 }
 
-fn line(point: &Point, result: &PointResult, run: &Repetition, number: usize) -> String {
-    let Some(twin) = &run.twin else { return String::new() };
+fn line(
+    point: &Point,
+    result: &PointResult,
+    run: &Repetition,
+    number: usize,
+) -> Option<Vec<Field>> {
+    let twin = run.twin.as_ref()?;
     let k = &twin.knowledge;
     let (low, high) = middle_percent(&twin.draws).unwrap_or_default();
     let (predicted, measured) = (mean_percent(&twin.draws), 100.0 * run.measured.finish_rate);
@@ -191,17 +217,22 @@ fn line(point: &Point, result: &PointResult, run: &Repetition, number: usize) ->
         (None, same) => format!("{same}, the same"),
         (Some(_), all) => format!("not the same {all}"),
     };
-    format!(
-        "| {} | {number} | {:.2} | {predicted:.2} | {low:.2} to {high:.2} | {measured:.2} | {:+.2} | {:+.2} | {:.2} | \
-         {:.2} | {:.2} | {:.2} | {decisions} | {} |\n",
-        point.name,
-        result.predicted_percent(),
-        measured - predicted,
-        k.slower_percent,
-        k.error_percent,
-        k.gap_s,
-        100.0 * k.controller_away,
-        100.0 * k.lanes_away,
+    let plain = |x: f64| format!("{x:.2}");
+    let cells = [
+        point.name.clone(),
+        number.to_string(),
+        plain(result.predicted_percent()),
+        plain(predicted),
+        format!("{low:.2} to {high:.2}"),
+        plain(measured),
+        format!("{:+.2}", measured - predicted),
+        format!("{:+.2}", k.slower_percent),
+        plain(k.error_percent),
+        plain(k.gap_s),
+        plain(100.0 * k.controller_away),
+        plain(100.0 * k.lanes_away),
+        decisions,
         result.unknown(run).unwrap_or_default(),
-    )
+    ];
+    Some(cells.map(Field::text).to_vec())
 }

@@ -3,9 +3,8 @@
 use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{Differences, PointResult, Sensitive, VALID_SHARE};
-use super::twins::{Judgement, judge};
+use super::twins::{Judgement, QUICK, judge, uncovered};
 use crate::device::worker::ON_GPU;
-use std::collections::BTreeMap;
 
 /// A campaign, judged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +34,7 @@ pub struct Verdict {
 
 /// Judges what is finished.
 pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
-    let finished: Vec<&PointResult> = standing.points.iter().filter_map(|p| p.1.as_ref()).collect();
+    let finished: Vec<&PointResult> = standing.finished().collect();
     let all = differences(finished.iter().copied());
     let sensitive = sensitive(finished.iter().copied());
     let twin = judge(campaign, standing);
@@ -50,20 +49,12 @@ pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
             100.0 * VALID_SHARE
         ));
     }
-    let mut covered: BTreeMap<(String, String), bool> = BTreeMap::new();
-    for r in &finished {
-        let key = (r.policy.clone(), format!("{:.2}", r.load));
-        *covered.entry(key).or_default() |= r.valid().next().is_some();
-    }
-    let bare = covered.iter().filter(|(_, valid)| !**valid);
-    let bare: Vec<String> = bare.map(|((policy, load), _)| format!("{policy} at {load}")).collect();
-    if !bare.is_empty() {
-        not_validated.push(format!("no valid run of {}", bare.join(", ")));
-    }
+    let bare = uncovered(standing, |r| r.valid().next().is_some());
+    not_validated.extend(bare.map(|where_| format!("no valid run of {where_}")));
     let unfit = standing.profiles.iter().filter(|p| !p.1.verdict.is_empty());
     not_validated.extend(unfit.map(|(name, p)| format!("{name}: {}", p.verdict.join("; "))));
     if campaign.quick {
-        not_validated.push("this is a quick run, which shows only that everything works".into());
+        not_validated.push(QUICK.into());
     }
     Verdict {
         all,

@@ -6,16 +6,13 @@
 
 use super::{Finished, World, simulate};
 use crate::log::LogWriter;
-use crate::metrics::{BatchMeans, Metrics, Panels, Predictions, TimeSeries};
+use crate::metrics::{Metrics, Panels, Predictions, TimeSeries};
 use crate::observer::Observer;
 use crate::policy::Policy;
 use crate::request::Source;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What watches a run of a command beside its metrics.
-pub type Watch = (BatchMeans, TimeSeries);
 
 /// Ends a run when it is told to; what such a run has measured is of no use.
 pub struct UntilTold(pub Arc<AtomicBool>);
@@ -39,8 +36,8 @@ pub fn watched<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, Watch),
-) -> Run<Watch> {
+    observer: (Metrics, TimeSeries),
+) -> Run<TimeSeries> {
     simulate(world, sources, policy, observer)
 }
 
@@ -50,8 +47,8 @@ pub fn in_bins<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (Watch, (Panels, Predictions))),
-) -> Run<(Watch, (Panels, Predictions))> {
+    observer: (Metrics, (TimeSeries, (Panels, Predictions))),
+) -> Run<(TimeSeries, (Panels, Predictions))> {
     simulate(world, sources, policy, observer)
 }
 
@@ -61,8 +58,8 @@ pub fn logged<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (Watch, LogWriter<Box<dyn Write>>)),
-) -> Run<(Watch, LogWriter<Box<dyn Write>>)> {
+    observer: (Metrics, (TimeSeries, LogWriter<Box<dyn Write>>)),
+) -> Run<(TimeSeries, LogWriter<Box<dyn Write>>)> {
     simulate(world, sources, policy, observer)
 }
 
@@ -72,7 +69,7 @@ pub fn until_told<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (Watch, UntilTold)),
-) -> Run<(Watch, UntilTold)> {
+    observer: (Metrics, (TimeSeries, UntilTold)),
+) -> Run<(TimeSeries, UntilTold)> {
     simulate(world, sources, policy, observer)
 }

@@ -13,7 +13,7 @@
 //! still so at the end: `correlated`, the interval is too narrow
 //! ```
 //!
-//! It does not decide where batches begin and end: see `metrics::BatchMeans` and
+//! It does not decide where batches begin and end: see `metrics::Metrics` and
 //! `metrics::TimeSeries`.
 
 use super::{Interval, student_t_975};

@@ -10,7 +10,7 @@ use orrery_benches::{Exponential, processor_time};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries, Window};
+use orrery_sim::metrics::{Metrics, TimeSeries, Window};
 use orrery_sim::policy::symphony::{Config, Dispatch, Symphony};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, End, ModelId, Source};
@@ -207,7 +207,7 @@ fn symphony_with_time_series(bencher: Bencher) {
     let case = Case::zoo(GPUS, MODELS);
     bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| {
         let policy = Symphony::new(Config::released(), &case.profiles);
-        let all = (Metrics::default(), (BatchMeans::default(), TimeSeries::default()));
+        let all = (Metrics::default(), TimeSeries::default());
         simulate(&case.world, vec![Box::new(case.source())], policy, all).end
     });
 }

@@ -8,7 +8,7 @@
 use orrery_scenario::PolicySpec;
 use orrery_scenario::scenario::Scenario;
 use orrery_sim::driver::ready;
-use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries};
+use orrery_sim::metrics::{Metrics, TimeSeries, View};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -56,21 +56,19 @@ fn measure(models: u32, requests: u64) -> String {
     let setup = scenario.setup(1).expect("a setup");
     let policy = setup.policy(&PolicySpec::parse("clockwork").expect("a policy"), 1);
     let metrics = Metrics::new(setup.window, false).with_scopes(setup.scopes.clone());
-    let means = BatchMeans::new(setup.window).with_scopes(setup.scopes.clone());
     let sources = setup.sources(1).expect("sources");
     let before = began.elapsed();
     let at_start = mib("VmRSS:");
-    let watch = (means, TimeSeries::default());
-    let finished = ready::watched(&setup.world, sources, policy, (metrics, watch));
+    let finished = ready::watched(&setup.world, sources, policy, (metrics, TimeSeries::default()));
     let ran = began.elapsed() - before;
-    let (metrics, (means, series)) = finished.observer;
+    let (metrics, series) = finished.observer;
     let total = metrics.total();
     assert_eq!(total.offered, requests);
-    assert_eq!(metrics.groups().len(), 1);
+    assert_eq!(metrics.figures(View::Groups).len(), 1);
     assert!(metrics.models().is_empty() && metrics.apps().is_empty());
-    let intervals = (means.total().finish_rate(), series.utilisation());
+    let intervals = (metrics.batches(View::Total)[0].finish_rate(), series.utilisation());
     std::hint::black_box((total.latency.quantile(0.99), intervals));
-    drop((metrics, means, series, finished.policy));
+    drop((metrics, series, finished.policy));
     let after = began.elapsed() - before - ran;
     let ms = |d: Duration| format!("{:>6.1} ms", d.as_secs_f64() * 1e3);
     let added = mib("VmHWM:").zip(at_start).map(|(peak, start)| peak - start);

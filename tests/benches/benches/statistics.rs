@@ -6,7 +6,7 @@
 mod shared;
 
 use divan::Bencher;
-use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries};
+use orrery_sim::metrics::{Metrics, TimeSeries};
 use orrery_sim::observer::Observer;
 use shared::{Case, is_measuring};
 
@@ -20,7 +20,7 @@ fn main() {
 }
 
 fn all() -> impl Observer {
-    (Metrics::default(), (BatchMeans::default(), TimeSeries::default()))
+    (Metrics::default(), TimeSeries::default())
 }
 
 #[divan::bench(sample_count = 15)]

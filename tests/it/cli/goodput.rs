@@ -158,8 +158,8 @@ at_most = 0.9
     );
     let text = place.run(&["-q", "reproduce", "study.toml"]).ok();
     assert!(text.contains("160") && text.contains("+2"), "{text}");
-    assert!(text.contains("half as much again -> holds"), "{text}");
-    assert!(text.contains("carry less -> DOES NOT HOLD"), "{text}");
+    assert!(text.contains("half as much again [") && text.contains("\u{2713} holds: "), "{text}");
+    assert!(text.contains("\u{2717} does not hold: many carry less ["), "{text}");
     let wide = place.run(&["-q", "reproduce", "study.toml", "--format", "wide"]).ok();
     let head = "gpus,policy,preset,goodput_rps,ci95_low,ci95_high,batch_p50,paper_goodput_rps\n";
     assert!(wide.starts_with(head), "{wide}");

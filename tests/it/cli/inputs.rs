@@ -100,183 +100,63 @@ fn a_plan_and_an_entry_of_a_sweep_have_the_same_limit() {
     place.run(&["sweep", "merge", "r"]).refused(&["r/manifest.jsonl", "64 MiB"]);
 }
 
-/// File, text, what takes its place, command, the key at fault.
-type Fault = (&'static str, &'static str, &'static str, &'static [&'static str], &'static str);
-
-#[test]
-fn a_count_beyond_reason_is_refused_with_file_line_and_range() {
+/// Writes each fault into its file, runs its command, and wants it refused with all that is said. A line of the table:
+/// file, text, what takes its place (`\\n` ends a line), command, what is said, between bars.
+fn all_refused(table: &str) {
     let place = place();
-    let range = "a whole number from";
-    let reproduce = &["reproduce", "pools.toml"];
-    let faults: [Fault; 14] = [
-        (
-            "pools.toml",
-            "2-0-1-0",
-            "2147483648-0-1-0",
-            reproduce,
-            "pools.toml:12: key `system[0].pool`",
-        ),
-        ("pools.toml", "2-0-1-0", "4000-0-1-96", reproduce, "pools.toml:12: key `system[0].pool`"),
-        ("pools.toml", "seeds = 1", "seeds = 4294967295", reproduce, "pools.toml:4: key `seeds`"),
-        (
-            "pools.toml",
-            "runs = 1",
-            "runs = 4294967295",
-            reproduce,
-            "pools.toml:17: key `system[1].search.runs`",
-        ),
-        (
-            "partition.toml",
-            "= 2\n",
-            "= 9000000000000000000\n",
-            &["plan", "partition", "partition.toml"],
-            "partition.toml:1: key `clusters`",
-        ),
-        (
-            "plan.toml",
-            "= 8",
-            "= 2147483648",
-            &["plan", "plan.toml"],
-            "plan.toml:7: key `instance[0].count_max`",
-        ),
-        ("s.toml", "seeds = 1", "seeds = 1000001", &["sweep", "s.toml"], "s.toml:2: key `seeds`"),
-        (
-            "s.toml",
-            "seeds = 1",
-            "seeds = 1\nmax_seeds = 4294967295",
-            &["sweep", "s.toml"],
-            "s.toml:3: key `max_seeds`",
-        ),
-        (
-            "baseline.toml",
-            "seeds = 1",
-            "seeds = 1000001",
-            &["regress", "baseline.toml"],
-            "baseline.toml:4: key `rerun.seeds`",
-        ),
-        (
-            "baseline.toml",
-            "seeds = 1",
-            "seeds = 0",
-            &["regress", "baseline.toml"],
-            "baseline.toml:4: key `rerun.seeds`",
-        ),
-        (
-            "table.toml",
-            "seeds = 2",
-            "seeds = 4294967295",
-            &["reproduce", "table.toml"],
-            "table.toml:3: key `seeds`",
-        ),
-        (
-            "study.toml",
-            "seeds = 1",
-            "seeds = 4294967295",
-            &["reproduce", "study.toml"],
-            "study.toml:5: key `seeds`",
-        ),
-        (
-            "a.toml",
-            "[[app]]",
-            "[[device]]\ncount = 2147483648\n[[app]]",
-            &["run", "a.toml"],
-            "key `device[0].count`",
-        ),
-        (
-            "a.toml",
-            "slo_ms = 100.0",
-            "slo_ms = 100.0\ncopies = 4294967295",
-            &["run", "a.toml"],
-            "a.toml:7: key `model[0].copies`",
-        ),
-    ];
-    for (file, from, to, args, says) in faults {
+    for line in table.trim().lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let &[file, from, to, command, ref says @ ..] = &cells[..] else { panic!("{line}") };
         let sound = place.read(file);
-        assert!(sound.contains(from), "{file}: {from}");
-        place.write(file, sound.replacen(from, to, 1));
-        let range = if says.contains("copies") { "a number from 1 to 16384" } else { range };
-        place.run(args).refused(&[says, range]);
+        let [from, to] = [from, to].map(|text| text.replace("\\n", "\n"));
+        assert!(sound.contains(&from), "{file}: {from}");
+        place.write(file, sound.replacen(&from, &to, 1));
+        place.run(&[command, file]).refused(says);
         place.write(file, sound);
     }
 }
 
 #[test]
+fn a_count_beyond_reason_is_refused_with_file_line_and_range() {
+    let table = r#"
+pools.toml | 2-0-1-0 | 2147483648-0-1-0 | reproduce | pools.toml:12: key `system[0].pool` | RANGE
+pools.toml | 2-0-1-0 | 4000-0-1-96 | reproduce | pools.toml:12: key `system[0].pool` | RANGE
+pools.toml | seeds = 1 | seeds = 4294967295 | reproduce | pools.toml:4: key `seeds` | RANGE
+pools.toml | runs = 1 | runs = 4294967295 | reproduce | pools.toml:17: key `system[1].search.runs` | RANGE
+partition.toml | = 2\n | = 9000000000000000000\n | plan partition | partition.toml:1: key `clusters` | RANGE
+plan.toml | = 8 | = 2147483648 | plan | plan.toml:7: key `instance[0].count_max` | RANGE
+s.toml | seeds = 1 | seeds = 1000001 | sweep | s.toml:2: key `seeds` | RANGE
+s.toml | seeds = 1 | seeds = 1\nmax_seeds = 4294967295 | sweep | s.toml:3: key `max_seeds` | RANGE
+baseline.toml | seeds = 1 | seeds = 1000001 | regress | baseline.toml:4: key `rerun.seeds` | RANGE
+baseline.toml | seeds = 1 | seeds = 0 | regress | baseline.toml:4: key `rerun.seeds` | RANGE
+table.toml | seeds = 2 | seeds = 4294967295 | reproduce | table.toml:3: key `seeds` | RANGE
+study.toml | seeds = 1 | seeds = 4294967295 | reproduce | study.toml:5: key `seeds` | RANGE
+a.toml | [[app]] | [[device]]\ncount = 2147483648\n[[app]] | run | key `device[0].count` | RANGE
+a.toml | = 100.0 | = 100.0\ncopies = 4294967295 | run | a.toml:7: key `model[0].copies` | a number from 1 to 16384"#;
+    all_refused(&table.replace("RANGE", "a whole number from"));
+}
+
+#[test]
 fn a_message_names_the_file_at_fault_and_its_line() {
-    let place = place();
-    let study = &["reproduce", "study.toml"];
-    let pools = &["reproduce", "pools.toml"];
-    let faults: [Fault; 15] = [
-        (
-            "study.toml",
-            "slo_ms = 100.0",
-            "slo_ms = -1.0",
-            study,
-            "study.toml:10: key `model[0].slo_ms`",
-        ),
-        ("study.toml", "poisson = {", "poison = {", study, "study.toml:17: "),
-        ("study.toml", "requests = 100", "request = 100", study, "study.toml:18: "),
-        (
-            "study.toml",
-            "= \"fifo\"\n[[axis]]",
-            "= \"fif\"\n[[axis]]",
-            study,
-            "study.toml:23: key `system[0].policy`",
-        ),
-        ("study.toml", "of = \"fifo\"", "of = \"lifo\"", study, "study.toml:29: key `claim[0].of`"),
-        (
-            "study.toml",
-            "poisson.rate_per_s",
-            "poisson.rate",
-            study,
-            "study.toml:26: key `arrivals.poisson.rate`",
-        ),
-        ("study.toml", "[10.0, 20.0]", "[]", study, "study.toml:26: key `axis[0].values`"),
-        (
-            "s.toml",
-            "model.bert.slo_ms",
-            "model.brt.slo_ms",
-            &["sweep", "s.toml"],
-            "s.toml:6: key `model.brt.slo_ms`",
-        ),
-        ("s.toml", "[60.0", "[-60.0", &["sweep", "s.toml"], "s.toml:6: key `model[0].slo_ms`"),
-        (
-            "s.toml",
-            "[60.0",
-            "[0.001",
-            &["sweep", "s.toml"],
-            "s.toml, at slo_ms=0.001: a.toml:6: key `model[0].slo_ms`",
-        ),
-        ("s.toml", "values", "valus", &["sweep", "s.toml"], "s.toml:6: "),
-        (
-            "pools.toml",
-            "\"upper-bound\"\npool",
-            "\"bound\"\npool",
-            pools,
-            "pools.toml:11: key `system[0].policy`",
-        ),
-        ("pools.toml", "2-0-1-0", "2-0-1", pools, "pools.toml:12: key `system[0].pool`"),
-        (
-            "table.toml",
-            "[2.0]",
-            "[-2.0]",
-            &["reproduce", "table.toml"],
-            "table.toml:1: key `slo_x_p99`",
-        ),
-        (
-            "partition.toml",
-            "clusters = 2",
-            "clusters = 2\nmemory_max_mb = 0.5",
-            &["plan", "partition", "partition.toml"],
-            "partition.toml:6: key `model[0].static_mb`",
-        ),
-    ];
-    for (file, from, to, args, says) in faults {
-        let sound = place.read(file);
-        assert!(sound.contains(from), "{file}: {from}");
-        place.write(file, sound.replacen(from, to, 1));
-        place.run(args).refused(&[says]);
-        place.write(file, sound);
-    }
+    all_refused(
+        r#"
+study.toml | slo_ms = 100.0 | slo_ms = -1.0 | reproduce | study.toml:10: key `model[0].slo_ms`
+study.toml | poisson = { | poison = { | reproduce | study.toml:17:
+study.toml | requests = 100 | request = 100 | reproduce | study.toml:18:
+study.toml | = "fifo"\n[[axis]] | = "fif"\n[[axis]] | reproduce | study.toml:23: key `system[0].policy`
+study.toml | of = "fifo" | of = "lifo" | reproduce | study.toml:29: key `claim[0].of`
+study.toml | poisson.rate_per_s | poisson.rate | reproduce | study.toml:26: key `arrivals.poisson.rate`
+study.toml | [10.0, 20.0] | [] | reproduce | study.toml:26: key `axis[0].values`
+s.toml | model.bert.slo_ms | model.brt.slo_ms | sweep | s.toml:6: key `model.brt.slo_ms`
+s.toml | [60.0 | [-60.0 | sweep | s.toml:6: key `model[0].slo_ms`
+s.toml | [60.0 | [0.001 | sweep | s.toml, at slo_ms=0.001: a.toml:6: key `model[0].slo_ms`
+s.toml | values | valus | sweep | s.toml:6:
+pools.toml | "upper-bound"\npool | "bound"\npool | reproduce | pools.toml:11: key `system[0].policy`
+pools.toml | 2-0-1-0 | 2-0-1 | reproduce | pools.toml:12: key `system[0].pool`
+table.toml | [2.0] | [-2.0] | reproduce | table.toml:1: key `slo_x_p99`
+partition.toml | = 2\n | = 2\nmemory_max_mb = 0.5\n | plan partition | partition.toml:6: key `model[0].static_mb`
+"#,
+    );
 }
 
 #[test]

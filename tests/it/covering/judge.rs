@@ -1,10 +1,12 @@
 //! Laws that hold of every run, whatever its world: each returns what is wrong.
 
-use super::recount::recount;
 use super::run::Ran;
+use crate::recount::Recount;
 use orrery_results::Row;
 use orrery_sim::audit::{Finding, audit_log};
+use orrery_sim::cluster::Sharing;
 use orrery_sim::log::read_log;
+use orrery_sim::time::{Span, Time};
 
 /// A law that does not hold.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub fn fault(law: impl Into<String>, found: impl Into<String>) -> Fault {
 /// What is wrong with a run; nothing where all laws hold.
 pub fn faults(ran: &Ran) -> Vec<Fault> {
     let mut faults = audited(ran);
-    faults.extend(recount(ran));
+    faults.extend(recounted(ran));
     faults.extend(ran.rows.iter().flat_map(possible));
     faults
 }
@@ -37,6 +39,23 @@ fn audited(ran: &Ran) -> Vec<Fault> {
             report.faults.iter().map(of).collect()
         }
     }
+}
+
+/// The result's numbers are those of the records.
+fn recounted(ran: &Ran) -> Vec<Fault> {
+    let (file, recount) = (&ran.scenario.file, Recount::new(&ran.records));
+    let window = (Time::ZERO + Span::from_secs_f64(file.warm_up_s), Time::NEVER);
+    let sketched = if file.exact_quantiles { 1.0 } else { 1.001 };
+    let one_lane = file.device.iter().all(|d| d.lanes == 1 && d.stages == 1);
+    let mut expected = recount.of_requests(window, &ran.setup.penalties, sketched, |_| true);
+    expected.extend(recount.of_run(one_lane.then_some(Sharing::Processor)));
+    let wrong = |(metric, least, most): (&str, f64, f64)| {
+        let value = ran.value(metric);
+        let found = format!("{value}, and the log says {least} to {most}");
+        let is_right = (least..=most).contains(&value);
+        (!is_right).then(|| fault(format!("{metric} is that of the log"), found))
+    };
+    expected.into_iter().filter_map(wrong).collect()
 }
 
 /// Shares are within 0 and 1, counts and times are not negative, and so are their intervals.

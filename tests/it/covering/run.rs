@@ -3,11 +3,12 @@
 use orrery_results::Row;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::log::{LogWriter, MemoryLog, Record};
+use orrery_sim::metrics::TimeSeries;
 use orrery_sweep::logged;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::{scope_names, watch};
+use orrery_sweep::watch::scope_names;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a world.
@@ -72,7 +73,7 @@ fn try_run(text: &str) -> Result<Ran, String> {
     let setup = scenario.setup(seed).map_err(whole)?;
     let names = logged::names(&scenario, policy.text().to_string());
     let log = LogWriter::with_names(Vec::new(), &names).with_terms(&setup.terms());
-    let observer = (watch(&setup), (MemoryLog::default(), log));
+    let observer = (TimeSeries::default(), (MemoryLog::default(), log));
     let run = setup.run_with(policy, seed, observer).map_err(whole)?;
     let (metrics, (watch, (memory, log))) = run.observer;
     let result = Replication::of(seed, &metrics, &watch, &scope_names(&scenario));

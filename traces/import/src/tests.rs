@@ -7,164 +7,42 @@ use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
 use orrery_traces::quirks::QUIRKS;
 
-/// A sample, its format, and the CSV that it becomes.
-const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
-    (
-        "perf_analyzer.csv",
-        include_bytes!("../samples/perf_analyzer.csv"),
-        "perf-analyzer",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,1,,,1,69.2,14.443,13.891,18.795,19.753,21.018,,,\n\
-         ,3,,,1,84.2,35.646,35.398,43.984,47.085,51.701,,,\n\
-         ,4,,,1,84.2,47.535,47.045,56.545,59.225,64.886,,,\n",
-    ),
-    (
-        "perf_analyzer.csv",
-        include_bytes!("../samples/perf_analyzer.csv"),
-        "perf-analyzer",
-        Kind::Profile,
-        "model,batch,latency_ms\nmodel,1,11.781\n",
-    ),
-    (
-        "model_analyzer.csv",
-        include_bytes!("../samples/model_analyzer.csv"),
-        "model-analyzer",
-        Kind::Profile,
-        "model,batch,latency_ms\nresnet50,1,4\nresnet50,4,8\nresnet50,8,12.5\n",
-    ),
-    (
-        "genai_perf.json",
-        include_bytes!("../samples/genai_perf.json"),
-        "genai-perf",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,1,,,1,4.2,231,228.5,251,262,290.25,,,\n",
-    ),
-    (
-        "aiperf.json",
-        include_bytes!("../samples/aiperf.json"),
-        "genai-perf",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,,10,poisson (assumed),1,9.9,120,118,,,150,,,\n",
-    ),
-    (
-        "trtexec.json",
-        include_bytes!("../samples/trtexec.json"),
-        "trtexec",
-        Kind::Profile,
-        "model,batch,latency_ms\nmodel,8,2\nmodel,8,2.1\n",
-    ),
-    (
-        "nsys.csv",
-        include_bytes!("../samples/nsys.csv"),
-        "nsys",
-        Kind::Profile,
-        "model,batch,latency_ms\nmodel,8,2\n",
-    ),
-    (
-        "vllm_serving.json",
-        include_bytes!("../samples/vllm_serving.json"),
-        "vllm-serving",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,,8,poisson,1,7.92,900,850,,,1800,,0.01,198\n",
-    ),
-    (
-        "vllm_latency.json",
-        include_bytes!("../samples/vllm_latency.json"),
-        "vllm-latency",
-        Kind::Profile,
-        "model,batch,latency_ms\nmodel,8,600\nmodel,8,610\nmodel,8,620\n",
-    ),
-    (
-        "mlperf_log_summary.txt",
-        include_bytes!("../samples/mlperf_log_summary.txt"),
-        "mlperf-summary",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,,1000.25,poisson,1,999.5,4,3.5,6,7,9,,,\n",
-    ),
-    (
-        "mlperf_log_detail.txt",
-        include_bytes!("../samples/mlperf_log_detail.txt"),
-        "mlperf-detail",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,1,,,1,,,1.5,1.6,,,,,\n",
-    ),
-    (
-        "azure2021.csv",
-        include_bytes!("../samples/azure2021.csv"),
-        "azure-2021",
-        Kind::Workload,
-        "# applications: 0 shop; 1 mail\narrival_ns,app,model,size,slo_ns,alone_ns\n\
-         0,0,0,1,,500000000\n1000000000,1,1,1,,250000000\n1500000000,0,0,1,,1000\n",
-    ),
-    (
-        "azure_llm2024.csv",
-        include_bytes!("../samples/azure_llm2024.csv"),
-        "azure-llm",
-        Kind::Prompts,
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,2162,5\n\
-         1970-01-01 00:00:00.007405000,2399,6\n1970-01-01 00:00:01.000000000,78,2\n",
-    ),
-    (
-        "burstgpt.csv",
-        include_bytes!("../samples/burstgpt.csv"),
-        "burstgpt",
-        Kind::Prompts,
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,472,18\n\
-         1970-01-01 00:00:40.000000000,1087,230\n1970-01-01 00:02:15.000000000,1360,647\n",
-    ),
-    (
-        "mooncake.jsonl",
-        include_bytes!("../samples/mooncake.jsonl"),
-        "mooncake",
-        Kind::Prompts,
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,6758,500\n\
-         1970-01-01 00:00:03.000000000,7236,794\n",
-    ),
-    (
-        "servegen.jsonl",
-        include_bytes!("../samples/servegen.jsonl"),
-        "servegen",
-        Kind::Prompts,
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,100,20\n\
-         1970-01-01 00:00:01.500000000,300,10\n",
-    ),
-    (
-        "servegen_offline.jsonl",
-        include_bytes!("../samples/servegen_offline.jsonl"),
-        "servegen",
-        Kind::Prompts,
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,61,2370\n\
-         1970-01-01 00:00:00.000000000,54,2031\n",
-    ),
-    (
-        "measured.csv",
-        include_bytes!("../samples/measured.csv"),
-        "measured-table",
-        Kind::Measured,
-        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share,requests\n\
-         ,1,,,1,80.5,12.4,12.1,,,19,1,,\n,8,,,1,400,20,19.5,,,31,3.25,,\n",
-    ),
-    (
-        "latencies.csv",
-        include_bytes!("../samples/latencies.csv"),
-        "latencies",
-        Kind::Profile,
-        "model,batch,latency_ms\nbert,1,5\nbert,4,9.5\n",
-    ),
-    (
-        "access_log.csv",
-        include_bytes!("../samples/access_log.csv"),
-        "access-log",
-        Kind::Workload,
-        "# applications: 0 /v1/classify; 1 /v1/embed\narrival_ns,app,model,size,slo_ns,alone_ns\n\
-         0,0,0,1,,5000000\n60000000,0,0,1,,5000000\n1000000000,1,1,1,,5000000\n",
-    ),
+/// A sample, its format, and the CSV that it becomes, which is in `tests/becomes/`.
+type Sample = (&'static str, &'static [u8], &'static str, Kind, &'static str);
+
+macro_rules! sample {
+    ($name:literal, $format:literal, $kind:expr, $word:literal) => {
+        (
+            $name,
+            include_bytes!(concat!("../samples/", $name)),
+            $format,
+            $kind,
+            include_str!(concat!("tests/becomes/", $name, ".", $word, ".csv")),
+        )
+    };
+}
+
+const SAMPLES: &[Sample] = &[
+    sample!("perf_analyzer.csv", "perf-analyzer", Kind::Measured, "measured"),
+    sample!("perf_analyzer.csv", "perf-analyzer", Kind::Profile, "profile"),
+    sample!("model_analyzer.csv", "model-analyzer", Kind::Profile, "profile"),
+    sample!("genai_perf.json", "genai-perf", Kind::Measured, "measured"),
+    sample!("aiperf.json", "genai-perf", Kind::Measured, "measured"),
+    sample!("trtexec.json", "trtexec", Kind::Profile, "profile"),
+    sample!("nsys.csv", "nsys", Kind::Profile, "profile"),
+    sample!("vllm_serving.json", "vllm-serving", Kind::Measured, "measured"),
+    sample!("vllm_latency.json", "vllm-latency", Kind::Profile, "profile"),
+    sample!("mlperf_log_summary.txt", "mlperf-summary", Kind::Measured, "measured"),
+    sample!("mlperf_log_detail.txt", "mlperf-detail", Kind::Measured, "measured"),
+    sample!("azure2021.csv", "azure-2021", Kind::Workload, "workload"),
+    sample!("azure_llm2024.csv", "azure-llm", Kind::Prompts, "prompts"),
+    sample!("burstgpt.csv", "burstgpt", Kind::Prompts, "prompts"),
+    sample!("mooncake.jsonl", "mooncake", Kind::Prompts, "prompts"),
+    sample!("servegen.jsonl", "servegen", Kind::Prompts, "prompts"),
+    sample!("servegen_offline.jsonl", "servegen", Kind::Prompts, "prompts"),
+    sample!("measured.csv", "measured-table", Kind::Measured, "measured"),
+    sample!("latencies.csv", "latencies", Kind::Profile, "profile"),
+    sample!("access_log.csv", "access-log", Kind::Workload, "workload"),
 ];
 
 fn options() -> Options {

@@ -2,8 +2,8 @@
 
 use crate::claims::Judged;
 use orrery_report::page::Part;
+use orrery_reproduce::claims::table as claim_table;
 use orrery_reproduce::claims::{Checked, Claim, Verdict};
-use orrery_reproduce::page::claim_table;
 
 const ALL: [Verdict; 5] =
     [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotJudged, Verdict::NotRun];

@@ -5,7 +5,7 @@ use orrery_report::Answer;
 use orrery_report::page::{self, Page, Part};
 use orrery_report::result_files;
 use orrery_reproduce::reproduce::{self, Asked};
-use orrery_reproduce::{page as experiment_page, registry};
+use orrery_reproduce::{document, registry};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sweep::page::of_cells;
@@ -100,7 +100,7 @@ fn experiment(rows: &[Row], id: &str, title: &str) -> Option<Page> {
     cases.dedup();
     let asked = Asked { cases, ..Asked::default() };
     let e = reproduce::with(&e, &asked).unwrap_or(e);
-    Some(experiment_page::of(&e, rows))
+    Some(document::of(&e, rows))
 }
 
 /// A claim of a user's own experiment, in a line.

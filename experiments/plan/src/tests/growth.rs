@@ -1,6 +1,6 @@
 //! A list of requests that grows: more users of the same kind, or the same users, each faster.
 
-use super::solved;
+use super::solved_afresh;
 use crate::document::rows;
 use crate::input::file::PlanFile;
 use crate::input::problem::Problem;
@@ -118,7 +118,7 @@ fn a_grown_list_does_not_depend_on_threads_and_its_file_is_the_same_load() {
     let path = list("threads");
     let of = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| solved(&text(&path, "7.5")))
+        pool.install(|| solved_afresh(&text(&path, "7.5")))
     };
     let [one, four] = [1, 4].map(of);
     assert_eq!(rows::rows(std::slice::from_ref(&one)).unwrap(), rows::rows(&[four]).unwrap());

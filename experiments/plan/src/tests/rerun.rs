@@ -1,6 +1,6 @@
 //! Plans' answers are rerun as scenarios of their own, by the road of `orrery run`, at the load that was asked for.
 
-use super::{Solved, solved};
+use super::{Solved, solved_afresh};
 use orrery_scenario::Scenario;
 use orrery_sim::request::End;
 use orrery_sim::rng::Stream;
@@ -56,7 +56,7 @@ fn bad_rate(found: &Solved, machines: u32, requests: u64) -> f64 {
 
 /// What is wrong with the answer of a plan.
 fn wrong(number: u64, pools: &str) -> Option<String> {
-    let found = solved(&random(number, pools));
+    let found = solved_afresh(&random(number, pools));
     let (answer, target) = (&found.answers[0], found.problem.plan.target());
     let best = answer.best()?;
     let n = best.counts[0];

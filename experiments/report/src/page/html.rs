@@ -198,6 +198,7 @@ fn part(part: &Part) -> Markup {
                 @for p in inner { (self::part(p)) }
             }
         },
+        Part::Views { page, .. } => html! { @for p in page { (self::part(p)) } },
         Part::Cards(cards) => html! {
             div.cards {
                 @for card in cards {

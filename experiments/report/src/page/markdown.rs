@@ -48,6 +48,7 @@ fn part(part: &Part) -> String {
         }
         Part::Plain(text) => plain(text),
         Part::Table(t) => table(t),
+        Part::Views { text, .. } => text.iter().map(self::part).collect(),
         Part::Figure(..) | Part::Folded(..) | Part::Cards(..) => String::new(),
     }
 }

@@ -75,6 +75,13 @@ pub enum Part {
     Folded(String, Vec<Part>),
     /// Small sections beside one another, each as a card.
     Cards(Vec<Section>),
+    /// The same facts twice: as a page has room for them, and as text and Markdown have.
+    Views {
+        /// Of a page.
+        page: Vec<Part>,
+        /// Of text and Markdown.
+        text: Vec<Part>,
+    },
 }
 
 /// A figure of a page is at least so wide, in pixels before it is fitted to the window.
@@ -179,6 +186,7 @@ impl Table {
     pub fn said(mut self) -> Table {
         let said = |i: &usize| self.rows.iter().any(|r| !r[*i].text.is_empty());
         let kept: Vec<usize> = (0..self.columns.len()).filter(said).collect();
+        self.keys = kept.iter().filter(|i| **i < self.keys).count();
         self.columns = kept.iter().map(|i| self.columns[*i].clone()).collect();
         for row in &mut self.rows {
             *row = kept.iter().map(|i| row[*i].clone()).collect();

@@ -30,9 +30,10 @@ pub fn text(page: &Page) -> String {
         let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join(", "));
     }
     for section in &page.sections {
-        let parts: Vec<String> = section.parts.iter().map(part).collect();
+        let own = in_text(&section.parts);
+        let parts: Vec<String> = own.iter().map(|p| part(p)).collect();
         // A table after another begins with a line of its own.
-        let is_table = |i: &usize| matches!(section.parts[*i], Part::Table(_));
+        let is_table = |i: &usize| matches!(own[*i], Part::Table(_));
         let gap = |i: usize| if i > 0 && is_table(&i) && is_table(&(i - 1)) { "\n" } else { "" };
         let parts: String =
             parts.iter().enumerate().map(|(i, part)| format!("{}{part}", gap(i))).collect();
@@ -43,12 +44,24 @@ pub fn text(page: &Page) -> String {
     out
 }
 
+/// Parts as text has them.
+fn in_text(parts: &[Part]) -> Vec<&Part> {
+    fn views(part: &Part) -> &[Part] {
+        match part {
+            Part::Views { text, .. } => text,
+            other => std::slice::from_ref(other),
+        }
+    }
+    parts.iter().flat_map(views).collect()
+}
+
 fn part(part: &Part) -> String {
     match part {
         Part::Text(text) => format!("  {text}\n"),
         Part::List(points) => points.iter().map(|point| format!("  {point}\n")).collect(),
         Part::Plain(text) => text.lines().map(|line| format!("  {line}\n")).collect(),
         Part::Table(t) => table(t),
+        Part::Views { text, .. } => text.iter().map(self::part).collect(),
         Part::Figure(..) | Part::Folded(..) | Part::Cards(..) => String::new(),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::chosen::Chosen;
 use crate::claims::{self, Verdict};
+use crate::document::{Off, against};
 use crate::experiment::Experiment;
-use crate::page::{Off, against};
 use crate::registry;
 use orrery_report::page::{Field, Page, Part, Section, Table, Tone, capital};
 use orrery_results::Row;

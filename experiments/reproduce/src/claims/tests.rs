@@ -1,6 +1,7 @@
 //! Which claims hold, and which have no verdict.
 
 use super::*;
+use orrery_report::page::Page;
 use orrery_results::Row;
 use orrery_results::metric::difference_of;
 
@@ -21,6 +22,13 @@ fn claim(text: &str) -> Claim {
         claim.metric = "rate".to_string();
     }
     claim
+}
+
+/// All claims as text.
+fn told(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
+    let mut page = Page::new("claims", "");
+    page.section("Claims", part(claims, &judged(claims, left_out, rows)));
+    page.to_text().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -85,8 +93,8 @@ fn a_search_that_never_got_there_fails() {
     let until = claim(text);
     let c = check(&until, &rows);
     assert_eq!((c.verdict, c.good, c.cells.len()), (Verdict::DoesNotHold, 1, 2));
-    let text = super::text(&[until], &LeftOut::default(), &rows);
-    assert!(text.contains("m never, n 9.000"), "{text}");
+    let text = told(&[until], &LeftOut::default(), &rows);
+    assert!(text.contains("ours: m never, n 9.000"), "{text}");
 }
 
 #[test]
@@ -100,9 +108,9 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     assert_eq!(verdict("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Verdict::Holds);
     assert_eq!(verdict("at = \"model=n\"\nat_most = 2.0"), Verdict::DoesNotHold);
     assert_eq!(verdict("at = \"model=none\"\nat_most = 2.0"), Verdict::NotRun);
-    let text = super::text(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
-    assert!(text.contains("t -> DOES NOT HOLD (1 of 2 do)"), "{text}");
-    assert!(text.contains("asked at least 2: m 1.000, n 3.000"), "{text}");
+    let text = told(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
+    assert!(text.contains("does not hold (1 of 2 do): t"), "{text}");
+    assert!(text.contains("asked at least 2; ours: m 1.000, n 3.000"), "{text}");
 }
 
 #[test]
@@ -125,11 +133,11 @@ fn a_claim_of_which_cells_or_seeds_are_left_out_has_no_verdict() {
         [Verdict::NotJudged, Verdict::Holds],
         "the second speaks of one cell"
     );
-    let text = super::text(&claims, &left_out, &rows[1..]);
-    assert!(text.contains("t -> not judged: 1 of its 2 cells were run"), "{text}");
+    let text = told(&claims, &left_out, &rows[1..]);
+    assert!(text.contains("not judged (1 of its 2 cells were run): t"), "{text}");
     let few = LeftOut { seeds: Some((1, 5)), ..LeftOut::default() };
     assert_eq!(verdicts(&few, &rows), [Verdict::NotJudged; 2]);
-    assert!(super::text(&claims, &few, &rows).contains("not judged: 1 of 5 seeds"));
+    assert!(told(&claims, &few, &rows).contains("not judged (1 of 5 seeds"));
 }
 
 fn with_interval(row: Row, low: f64, high: f64) -> Row {
@@ -150,8 +158,8 @@ fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
     assert_eq!(verdict("at_least = 0.9\nat_most = 2.0"), Verdict::DoesNotHold, "n surely is not");
     assert_eq!(verdict("take = \"largest\"\nat_least = 2.5"), Verdict::Holds);
     assert_eq!(verdict("take = \"mean\"\nat_least = 2.0"), Verdict::Undecided);
-    let text = super::text(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
-    assert!(text.contains("t -> undecided: 95 % interval 0.800 to 1.200"), "{text}");
+    let text = told(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
+    assert!(text.contains("undecided (95 % interval 0.800 to 1.200"), "{text}");
 }
 
 #[test]
@@ -193,10 +201,10 @@ fn a_claim_of_so_many_cases_counts_cells() {
     assert_eq!(verdict("share_at_least = 0.75"), Verdict::Undecided, "two surely, a third perhaps");
     assert_eq!(verdict("share_at_least = 0.8"), Verdict::DoesNotHold);
     assert_eq!(verdict("share_at_least = 0.1\nshare_at_most = 0.4"), Verdict::DoesNotHold);
-    let text = super::text(&[of("share_at_least = 0.75")], &LeftOut::default(), &rows);
-    assert!(text.contains("undecided: surely so in 50 % of the cells, 75 % by value"), "{text}");
+    let text = told(&[of("share_at_least = 0.75")], &LeftOut::default(), &rows);
+    assert!(text.contains("undecided (surely so in 50 % of the cells, 75 % by value"), "{text}");
     assert!(
-        text.contains("asked at least 1 in at least 75 % of the cells, is so in 75 % (3 of 4)"),
+        text.contains("asked at least 1 in at least 75 % of the cells; ours: so in 75 % (3 of 4)"),
         "{text}"
     );
     for wrong in [

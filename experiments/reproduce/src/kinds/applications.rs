@@ -11,6 +11,7 @@ pub mod run;
 pub mod table;
 mod tasks;
 
+use crate::document::Own;
 use crate::experiment::{Experiment, Preset, System, UntilCi};
 use crate::kinds::applications::cases::Case;
 use crate::kinds::applications::run::{CaseArrivals, OneCell, Tested, World};
@@ -19,7 +20,7 @@ use crate::runner::{Cell, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
 use means::SLO;
-use orrery_report::tables;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::limits::within;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -29,7 +30,6 @@ use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::mean;
 use orrery_sweep::seeds::Seeds;
 use orrery_traces::stats::BinStats;
-use serde_json::{Value, json};
 use toml::Value as Toml;
 
 /// All cells of an experiment about applications.
@@ -191,41 +191,39 @@ impl<'a> Cases<'a> {
     }
 
     /// What every table must say of its arrivals.
-    fn loads(&self) -> String {
-        let Some(world) = self.worlds.first() else { return String::new() };
+    /// The arrivals of each case.
+    fn loads(&self) -> Option<(String, Vec<Part>)> {
+        let world = self.worlds.first()?;
         let load = &world.world.applications.load;
-        let mut out = format!(
-            "\nArrivals (offered load = rate x {} execution time in isolation = {}; statistics of the first \
-             seed):\n",
+        let caption = format!(
+            "offered load = rate x {} execution time in isolation = {}; statistics of the first seed, by bins",
             load.of.word(),
             load.offered
         );
-        let bins = |bins: Option<BinStats>| match bins {
-            None => "-".to_string(),
-            Some(b) => format!("{:.2} {:.2}", b.cov, b.peak_to_mean()),
-        };
-        let mut table = tables::Text::new(&[
+        let columns = [
             "case",
             "mean ms",
             "P99 ms",
             "rate/s",
-            "1 s CoV p/m",
-            "60 s CoV p/m",
+            "1 s CoV",
+            "peak/mean",
+            "60 s CoV",
+            "peak/mean",
             "origin",
-        ]);
+        ];
+        let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
+        let bins = |bins: Option<BinStats>| match bins {
+            None => ["-".to_string(), "-".to_string()],
+            Some(b) => [b.cov, b.peak_to_mean()].map(|x| format!("{x:.2}")),
+        };
         for (case, load) in &world.cases {
-            table.line(vec![
-                case.name.clone(),
-                format!("{:.2}", load.mean_ms),
-                format!("{:.2}", load.p99_ms),
-                format!("{:.2}", load.rate_per_s),
-                bins(load.stats.second),
-                bins(load.stats.minute),
-                load.origin.clone(),
-            ]);
+            let numbers = [load.mean_ms, load.p99_ms, load.rate_per_s].map(|x| format!("{x:.2}"));
+            let bins = [bins(load.stats.second), bins(load.stats.minute)].into_iter().flatten();
+            let line = [case.name.clone()].into_iter().chain(numbers).chain(bins);
+            let line = line.chain([load.origin.clone()]);
+            table.rows.push(line.map(Field::text).collect());
         }
-        out.push_str(&table.left(&["case", "origin"]).text());
-        out
+        Some(("Arrivals".to_string(), vec![table.part()?]))
     }
 }
 
@@ -285,35 +283,24 @@ impl Runner for Cases<'_> {
         Ok(vec![Cell { place, seeds, runs, more }])
     }
 
-    fn heading(&self) -> String {
+    fn document(&self, cells: &[Cell], rows: &[Row]) -> Own {
         let requests = self.worlds.first().map_or(0, |w| w.world.applications.load.requests);
-        format!(
-            "finish rate = answered in time / all requests; mean over {}; {requests} requests a run\n",
+        let measure = format!(
+            "finish rate = answered in time / all requests; mean over {}; {requests} requests a run",
             self.seeds.in_words()
-        )
-    }
-
-    fn json(&self) -> Vec<(&'static str, Value)> {
-        let load = |(case, l): &(Case, CaseArrivals)| {
-            let (second, minute) = (l.stats.second, l.stats.minute);
-            json!({
-                "case": case.name, "origin": l.origin, "rate_per_s": l.rate_per_s,
-                "mean_ms": l.mean_ms, "p99_ms": l.p99_ms,
-                "cov_1s": second.map(|b| b.cov),
-                "peak_to_mean_1s": second.map(|b| b.peak_to_mean()),
-                "cov_60s": minute.map(|b| b.cov),
-                "peak_to_mean_60s": minute.map(|b| b.peak_to_mean()),
-            })
-        };
-        let loads = self.worlds.first().map(|w| w.cases.iter().map(load).collect());
-        vec![("loads", loads.unwrap_or_default())]
-    }
-
-    fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
+        );
+        let asked = vec![("measure", measure)];
         if !self.keys.mean_over.is_empty() {
-            return left_out::text(rows);
+            let sections = left_out::section(rows).into_iter().collect();
+            return Own { asked, sections, ..Own::default() };
         }
-        scores::text(self.experiment, &self.keys.improvement_claim, cells, rows) + &self.loads()
+        let base = self.experiment.compare_to.as_deref().unwrap_or_default();
+        let compared = scores::paired(self.experiment, cells).into_iter();
+        let claim = &self.keys.improvement_claim;
+        let compared = compared.chain(scores::improvements(self.experiment, claim, rows));
+        let compared = (format!("Compared with {base}"), compared.collect());
+        let sections = [compared].into_iter().chain(self.loads()).collect();
+        Own { asked, sections, ..Own::default() }
     }
 
     fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {

@@ -7,12 +7,12 @@ use super::times::{FROM, seconds};
 use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_sim::driver::ready;
-use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions};
+use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions, TimeSeries};
 use orrery_sim::time::{Span, Time};
 use orrery_sweep::hash;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::ScenarioCell;
-use orrery_sweep::watch::{scope_names, watch};
+use orrery_sweep::watch::scope_names;
 
 /// A last bin that is shorter than one in so many of the others is left out.
 const SLIVER: u64 = 20;
@@ -37,7 +37,7 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     let setup = cell.scenario.setup(seed)?;
     let groups = cell.scenario.groups_of_apps();
     let panels = Panels::new(Span::from_secs_f64(bin_s), groups);
-    let observer = (watch(&setup), (panels, Predictions::default()));
+    let observer = (TimeSeries::default(), (panels, Predictions::default()));
     let (metrics, (watched, (panels, errors))) =
         setup.run_by(&cell.policy, seed, observer, ready::in_bins)?.observer;
     let names = scope_names(&cell.scenario);

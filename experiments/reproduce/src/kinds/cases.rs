@@ -4,7 +4,6 @@
 mod file;
 pub mod keys;
 mod table;
-mod text;
 
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
@@ -274,9 +273,5 @@ impl Runner for Runs<'_> {
         let runs = Self::merged(cell, &self.experiment.show, kept, &seeds)?;
         let is_run = !runs.is_empty();
         Ok(vec![Cell { place: cell.place.clone(), seeds: is_run.then_some(seeds), runs, more }])
-    }
-
-    fn blocks(&self, rows: &[Row]) -> Option<String> {
-        Some(text::blocks(self.experiment, rows))
     }
 }

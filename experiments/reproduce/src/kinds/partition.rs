@@ -6,11 +6,12 @@ pub mod file;
 mod generate;
 pub mod problem;
 
+use crate::document::Own;
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use file::PartitionFile;
-use orrery_report::tables;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
 use orrery_sweep::hash::spec_sha256;
@@ -20,7 +21,6 @@ use problem::Method;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fmt::Write;
 
 /// The keys of an experiment that divides models.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -168,14 +168,15 @@ impl Runner for Solvers<'_> {
         Ok(vec![Cell { place, seeds: None, runs, more }])
     }
 
-    fn blocks(&self, rows: &[Row]) -> Option<String> {
-        let mut out = String::new();
+    /// In how many configurations a solver is better than random by both factors: the sentence (A.1) is
+    /// about each of them.
+    fn document(&self, cells: &[Cell], rows: &[Row]) -> Own {
+        let mut results = Vec::new();
         for factor in FACTORS {
-            let _ =
-                writeln!(out, "\nimbalance of {factor}, (max - min) / mean, over configurations");
-            let mut head = vec!["solver", "configurations"];
-            head.extend(QUANTILES.map(|q| q.0));
-            let mut table = tables::Text::new(&head);
+            let caption = format!("imbalance of {factor}, (max - min) / mean, over configurations");
+            let head = ["solver", "configurations"].into_iter().chain(QUANTILES.map(|q| q.0));
+            let head: Vec<&str> = head.collect();
+            let mut table = Table { keys: 1, ..Table::new(caption, &head) };
             for (system, _) in &self.solvers {
                 let mut line = vec![system.name.clone(), self.seeds.len().to_string()];
                 line.extend(QUANTILES.map(|(name, _)| {
@@ -184,37 +185,30 @@ impl Runner for Solvers<'_> {
                     let value = rows.iter().find(is).and_then(|r| r.value);
                     value.map_or("-".to_string(), |x| format!("{x:.5}"))
                 }));
-                table.line(line);
+                table.rows.push(line.into_iter().map(Field::text).collect());
             }
-            out.push_str(&table.left(&["solver"]).text());
+            results.extend(table.part());
         }
-        Some(out)
-    }
-
-    /// In how many configurations a solver is better than random by both factors: the sentence (A.1) is
-    /// about each of them.
-    fn notes(&self, cells: &[Cell], _: &[Row]) -> String {
-        let mut out = String::new();
-        let named = |name: &str| cells.iter().find(|c| c.place.system == name);
-        if let Some(random) = named("random") {
-            for cell in cells.iter().filter(|c| c.place.system != "random") {
-                let better = |(a, b): &(&Replication, &Replication)| {
-                    FACTORS.iter().all(|f| a.value("all", f) < b.value("all", f))
-                };
-                let pairs = || cell.runs.iter().zip(&random.runs);
-                let _ = writeln!(
-                    out,
-                    "\n{} is better than random by both factors in {} of {} configurations",
-                    cell.place.system,
-                    pairs().filter(better).count(),
-                    pairs().count()
-                );
-            }
-        }
-        let words: Vec<String> =
+        let random = cells.iter().find(|c| c.place.system == "random");
+        let others = cells.iter().filter(|c| c.place.system != "random");
+        let line = |(cell, random): (&Cell, &Cell)| {
+            let better = |(a, b): &(&Replication, &Replication)| {
+                FACTORS.iter().all(|f| a.value("all", f) < b.value("all", f))
+            };
+            let pairs = || cell.runs.iter().zip(&random.runs);
+            format!(
+                "{} is better than random by both factors in {} of {} configurations",
+                cell.place.system,
+                pairs().filter(better).count(),
+                pairs().count()
+            )
+        };
+        let lines = random.into_iter().flat_map(|r| others.clone().map(move |c| line((c, r))));
+        results.extend(Part::list(lines.collect()));
+        let solvers: Vec<String> =
             self.solvers.iter().map(|(_, m)| self.problem.in_words(*m)).collect();
-        let _ = writeln!(out, "\nsolvers: {}", words.join(", "));
-        out
+        let asked = vec![("solvers", solvers.join(", "))];
+        Own { asked, results: Some(results), ..Own::default() }
     }
 }
 

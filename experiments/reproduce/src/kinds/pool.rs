@@ -12,6 +12,7 @@ mod text;
 pub mod world;
 
 use super::overlay::overlay;
+use crate::document::Own;
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner, within};
 use crate::searching::Searching;
@@ -288,7 +289,7 @@ impl Runner for Pools<'_> {
         Ok(out)
     }
 
-    fn blocks(&self, rows: &[Row]) -> Option<String> {
+    fn document(&self, _: &[Cell], rows: &[Row]) -> Own {
         let words = |p: &Place| text::conditions(&p.world.conditions);
         let mut settings: Vec<(&str, String)> = Vec::new();
         for place in &self.places {
@@ -297,7 +298,7 @@ impl Runner for Pools<'_> {
                 settings.push((setting, words(place)));
             }
         }
-        Some(text::blocks(self.experiment, &settings, rows))
+        Own { results: Some(text::parts(self.experiment, &settings, rows)), ..Own::default() }
     }
 }
 
@@ -376,8 +377,9 @@ impl Runner for Bounds<'_> {
         Ok(vec![Cell { more, ..Cell::default() }])
     }
 
-    fn blocks(&self, _: &[Row]) -> Option<String> {
-        Some(self.places.iter().map(|p| text::bounds(&p.world)).collect())
+    fn document(&self, _: &[Cell], _: &[Row]) -> Own {
+        let results = self.places.iter().filter_map(|p| text::bounds(&p.world)).collect();
+        Own { results: Some(results), ..Own::default() }
     }
 
     /// The CSV `model,n_g4dn,...,rank,picked`.

@@ -3,16 +3,16 @@
 mod toy;
 
 use super::computed::{COMPUTED, Point, without_axes};
+use crate::document::Own;
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
-use orrery_report::tables;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Row, unit};
 use orrery_scenario::SpecError;
 use orrery_sweep::kept::Kept;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fmt::Write;
 use toy::{ScoreFile, Toy};
 
 /// The keys of an experiment that computes scores.
@@ -100,26 +100,25 @@ impl Runner for Scores<'_> {
         Ok(vec![Cell { more: self.rows(), ..Cell::default() }])
     }
 
-    fn blocks(&self, _: &[Row]) -> Option<String> {
-        let mut out = String::from("\nmeans\n");
-        let mut table = tables::Text::new(&["distribution", "mean ms"]);
+    fn document(&self, _: &[Cell], _: &[Row]) -> Own {
+        let mut means = Table { keys: 1, ..Table::new("means", &["distribution", "mean ms"]) };
         for (name, mean) in self.toy.means_ms() {
-            table.line(vec![name.to_string(), format!("{mean:.3}")]);
+            means.rows.push([name.to_string(), format!("{mean:.3}")].map(Field::text).to_vec());
         }
-        out.push_str(&table.left(&["distribution"]).text());
-        out.push_str("\nmilestones: where the form of a request's score changes, ms\n");
-        for (i, name) in self.toy.requests().into_iter().enumerate() {
-            let all: Vec<String> =
-                self.toy.milestones(i).iter().map(|t| format!("{t:.2}")).collect();
-            let _ = writeln!(out, "{name}: {}", all.join(" "));
-        }
-        out.push_str("\nthe order of scores above zero, highest first\n");
-        let mut table = tables::Text::new(&["from ms", "requests"]);
+        let milestones = |(i, name): (usize, &str)| {
+            let all = self.toy.milestones(i).iter().map(|t| format!("{t:.2}")).collect::<Vec<_>>();
+            format!("{name}: {}", all.join(" "))
+        };
+        let milestones = self.toy.requests().into_iter().enumerate().map(milestones).collect();
+        let caption = "the order of scores above zero, highest first";
+        let mut orders = Table { keys: 1, ..Table::new(caption, &["from ms", "requests"]) };
         for (from, order) in self.toy.orders() {
             let order = if order.is_empty() { "none".to_string() } else { order.join(", ") };
-            table.line(vec![format!("{from:.2}"), order]);
+            orders.rows.push([format!("{from:.2}"), order].map(Field::text).to_vec());
         }
-        out.push_str(&table.left(&["requests"]).text());
-        Some(out)
+        let what = "milestones: where the form of a request's score changes, ms";
+        let milestones = [Part::Text(what.to_string()), Part::List(milestones)];
+        let results = means.part().into_iter().chain(milestones).chain(orders.part());
+        Own { results: Some(results.collect()), ..Own::default() }
     }
 }

@@ -35,7 +35,7 @@ pub fn spec_sha256(cell: &str, parts: usize) -> String {
 pub fn run(cell: &ScenarioCell, parts: usize) -> Result<Vec<Replication>, SpecError> {
     let seed = cell.seeds.first;
     let (metrics, watch) = run_one(&cell.scenario.setup(seed)?, &cell.policy, seed)?;
-    let bins: Vec<TimeBin> = watch.1.bins().collect();
+    let bins: Vec<TimeBin> = watch.bins().collect();
     let mut one = Replication::of(seed, &metrics, &watch, &scope_names(&cell.scenario));
     // Every start makes a device of its own; what each of them did is no result.
     one.measures.retain(|m| !m.scope.starts_with("device "));

@@ -199,7 +199,7 @@ fn a_page_counts_what_the_table_of_errors_counts_and_each_system_apart() {
     let (_folder, path) = place(ROWS);
     let e = from_text(&path.display().to_string(), FILE).unwrap_or_else(|e| panic!("{e}"));
     let rows = rows_of(&e, &Asked::default()).unwrap_or_else(|e| panic!("{e}"));
-    let page = crate::page::of(&e, &rows);
+    let page = crate::document::of(&e, &rows);
     let said: Vec<&str> = page.verdict.iter().map(|v| v.text.as_str()).collect();
     assert_eq!(
         said,

@@ -2,6 +2,7 @@
 
 use super::base::NAME;
 use orrery_scenario::{PolicySpec, Scenario};
+use orrery_sim::metrics::View;
 
 const MODELS: usize = 2_000;
 
@@ -19,7 +20,7 @@ fn scenario() -> Scenario {
 fn a_run_of_many_models_keeps_the_figures_of_its_groups_alone() {
     let setup = scenario().setup(1).unwrap();
     let metrics = setup.run(&PolicySpec::parse("clockwork").unwrap(), 1).unwrap();
-    assert_eq!((metrics.groups().len(), metrics.total().offered), (1, 5_000));
+    assert_eq!((metrics.figures(View::Groups).len(), metrics.total().offered), (1, 5_000));
     assert!(metrics.models().is_empty() && metrics.apps().is_empty());
 }
 

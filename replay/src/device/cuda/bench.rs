@@ -5,6 +5,7 @@ use super::driver::Gpu;
 use super::wait::wait;
 use crate::device::DeviceError;
 use crate::device::encoder::plan::{Arg, Kernel, Launch};
+use crate::quantiles::median;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaEvent, CudaStream};
 use orrery_sim::time::Span;
@@ -121,7 +122,7 @@ impl<'a> Bench<'a> {
             let (ns, cycles) = (got[2].wrapping_sub(got[0]), got[3].wrapping_sub(got[1]));
             rates.push(cycles as f64 * 1e3 / ns as f64);
         }
-        self.positive(doing, median(rates))
+        self.positive(doing, median(&mut rates))
     }
 
     fn iterations_per_us(&self, multiprocessors: u32) -> Result<f64, DeviceError> {
@@ -142,7 +143,7 @@ impl<'a> Bench<'a> {
             let ns = device(many)? - device(few)?;
             rates.push(f64::from(many - few) * 1e3 / ns);
         }
-        self.positive(doing, median(rates))
+        self.positive(doing, median(&mut rates))
     }
 
     fn positive(&self, doing: &str, rate: f64) -> Result<f64, DeviceError> {
@@ -169,11 +170,11 @@ impl<'a> Bench<'a> {
             None => self.iterations_per_us(multiprocessors)?,
         };
         let cycles_per_us = self.cycles_per_us()?;
-        let steps = self.timer_steps(63)?.iter().map(|s| s.ns() as f64).collect();
-        let empty = self.launches(33)?.iter().map(|s| s.device.ns() as f64).collect();
+        let mut steps: Vec<f64> = self.timer_steps(63)?.iter().map(|s| s.ns() as f64).collect();
+        let mut empty: Vec<f64> = self.launches(33)?.iter().map(|s| s.device.ns() as f64).collect();
         Ok(Calibration {
-            empty_ns: median(empty) as u64,
-            timer_step_ns: median(steps) as u64,
+            empty_ns: median(&mut empty) as u64,
+            timer_step_ns: median(&mut steps) as u64,
             cycles_per_us,
             iterations_per_us,
         })
@@ -198,10 +199,4 @@ pub fn one_thread(kernel: Kernel, args: Vec<Arg<CUdeviceptr>>) -> Launch<CUdevic
 
 fn span(since: Instant) -> Span {
     Span::from_ns(since.elapsed().as_nanos() as u64)
-}
-
-/// The middle one of an odd number of values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

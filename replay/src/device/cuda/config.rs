@@ -8,7 +8,6 @@ use crate::device::encoder::EncoderConfig;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// What a CUDA device is opened with.
 ///
@@ -47,9 +46,6 @@ pub struct CudaConfig {
     /// Use our own matrix product even when cuBLAS is found.
     #[serde(default)]
     pub without_cublas: bool,
-    /// Compile this CUDA C file with NVRTC in place of the kernels that orrery brings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kernel_src: Option<PathBuf>,
 }
 
 /// Whether batches are launched as CUDA graphs.
@@ -149,7 +145,6 @@ impl CudaConfig {
             iterations_per_us: None,
             graphs: Graphs::Auto,
             without_cublas: false,
-            kernel_src: None,
         }
     }
 

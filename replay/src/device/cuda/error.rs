@@ -27,8 +27,7 @@ fn remedy(code: CUresult) -> &'static str {
         | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
         | CUresult::CUDA_ERROR_INVALID_PTX
         | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => {
-            "the kernels need compute capability 7.0 (V100) and driver 470, or newer; what NVRTC made of \
-             `kernel_src` needs a driver as new as NVRTC"
+            "the kernels need compute capability 7.0 (V100) and driver 470, or newer"
         }
         CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
         | CUresult::CUDA_ERROR_SYSTEM_NOT_READY

@@ -45,8 +45,8 @@ pub struct Forward {
     lengths_host: Pinned,
     plans: BTreeMap<Key, Plan>,
     batches: u64,
-    /// Graphs that were captured and the nodes of the largest; why there are no more.
-    captured: (u32, usize),
+    /// Graphs that were captured, the nodes of the largest, and their memory in bytes; why there are no more.
+    captured: (u32, usize, usize),
     not_captured: Option<String>,
     current: Option<Key>,
     seed: u64,
@@ -93,7 +93,7 @@ impl Forward {
             lengths_host: gpu.pinned(lengths)?,
             plans: BTreeMap::new(),
             batches: 0,
-            captured: (0, 0),
+            captured: (0, 0, 0),
             not_captured: match (shared.graphs, shared.chunk) {
                 (Graphs::Off, _) => Some("the configuration says so".to_string()),
                 (_, Some(_)) => Some("`chunk_us` stops between launches".to_string()),
@@ -123,8 +123,8 @@ impl Forward {
 
     /// What was captured, for the record.
     pub fn graphs(&self) -> String {
-        let (graphs, nodes) = self.captured;
-        let made = format!("{graphs} of up to {nodes} nodes");
+        let (graphs, nodes, bytes) = self.captured;
+        let made = format!("{graphs} of up to {nodes} nodes, {} MiB", bytes >> 20);
         match (&self.not_captured, graphs) {
             (None, _) => made,
             (Some(why), 0) => format!("none: {why}"),
@@ -139,12 +139,15 @@ impl Forward {
         stream: &Arc<CudaStream>,
     ) -> Result<(), DeviceError> {
         let gpu = &shared.gpu;
+        let free = gpu.memory_bytes()?.0;
         let graph = gpu.capture(stream, || self.launched(shared, stream, None));
         let plan = self.current.and_then(|key| self.plans.get_mut(&key));
         match (graph, plan) {
             (Ok(graph), Some(plan)) => {
                 let nodes = 1 + plan.layers.iter().map(Vec::len).sum::<usize>();
-                self.captured = (self.captured.0 + 1, self.captured.1.max(nodes));
+                let bytes = free.saturating_sub(gpu.memory_bytes()?.0);
+                let (graphs, most, before) = self.captured;
+                self.captured = (graphs + 1, most.max(nodes), before + bytes);
                 plan.graph = Some(graph);
                 Ok(())
             }

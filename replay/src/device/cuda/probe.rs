@@ -68,7 +68,7 @@ const MIN_INTERFACE: i32 = 11_040;
 pub struct Report {
     /// Names of the driver's library that were tried, in order.
     pub looked_for: Vec<String>,
-    /// Files that were found of the driver, cuBLAS and NVRTC: what, and where.
+    /// Files that were found of the driver and cuBLAS: what, and where.
     pub libraries: Vec<(String, String)>,
     /// The driver and its version; empty when there is none.
     pub driver: String,
@@ -112,7 +112,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Looks for the driver, its devices, cuBLAS and NVRTC. Opens nothing.
+/// Looks for the driver, its devices and cuBLAS. Opens nothing.
 pub fn look() -> Report {
     let mut report = Report { looked_for: names("cuda"), ..Report::default() };
     let found = guarded("cuda", || {
@@ -122,17 +122,8 @@ pub fn look() -> Report {
     });
     report.problem = found.err().map(|error| error.to_string());
     report.libraries.extend(loaded("libcuda.").map(|at| ("CUDA driver".to_string(), at)));
-    // SAFETY: loading a library runs its initialisers; these are NVIDIA's.
-    let (blas, nvrtc) = (cublas::is_present(), unsafe { cudarc::nvrtc::sys::is_culib_present() });
-    for (present, what, name) in [(blas, "cuBLAS", "cublas"), (nvrtc, "NVRTC", "nvrtc")] {
-        let at = if present { "found" } else { "not found (needed by nothing but speed)" };
-        let at = if name == "nvrtc" && !present {
-            "not found (needed for `kernel_src` only)"
-        } else {
-            at
-        };
-        report.libraries.push((what.to_string(), at.to_string()));
-    }
+    let at = if cublas::is_present() { "found" } else { "not found (needed by nothing but speed)" };
+    report.libraries.push(("cuBLAS".to_string(), at.to_string()));
     report
 }
 
@@ -272,22 +263,4 @@ fn module_version() -> Option<String> {
         .split_whitespace()
         .find(|word| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.'))?;
     Some(version.to_string())
-}
-
-/// Compiles CUDA C for compute capability 7.0 with NVRTC, or says why not.
-pub fn nvrtc(source: &str) -> Result<String, String> {
-    // SAFETY: loading a library runs its initialisers; this is NVIDIA's.
-    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
-        return Err(format!("NVRTC was not found; looked for {}", names("nvrtc").join(", ")));
-    }
-    let options = cudarc::nvrtc::CompileOptions { arch: Some("compute_70"), ..Default::default() };
-    catch_unwind(AssertUnwindSafe(|| cudarc::nvrtc::compile_ptx_with_opts(source, options)))
-        .map_err(|_| "NVRTC's library could not be used".to_string())?
-        .map(|ptx| ptx.to_src())
-        .map_err(|error| match error {
-            cudarc::nvrtc::CompileError::CompileError { log, .. } => {
-                log.to_string_lossy().trim().to_string()
-            }
-            other => format!("{other:?}"),
-        })
 }

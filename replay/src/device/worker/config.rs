@@ -125,8 +125,11 @@ impl WorkerModel {
         Some(self.lengths[fits.unwrap_or(last)].0)
     }
 
-    /// The times alone at which its work changes.
+    /// The times alone at which its work changes: without lengths it does not.
     pub(super) fn steps(&self) -> Vec<Span> {
+        if self.lengths.is_empty() {
+            return vec![Span::MAX];
+        }
         self.lengths.iter().map(|(_, us)| Span::from_ns_f64(us * 1e3)).collect()
     }
 }

@@ -11,7 +11,7 @@ use orrery_replay::target::open_cuda;
 use orrery_scenario::Scenario;
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const TIMED: ModelId = ModelId(0);
@@ -91,10 +91,6 @@ fn scene() {
         "work" => work(),
         "stop" => stop(),
         "lanes" => lanes(),
-        "source" => {
-            let kernel_src = std::env::var_os("ORRERY_CUDA_SOURCE").map(PathBuf::from);
-            cuda::open(0, CudaConfig { kernel_src, ..config() }).map(drop)
-        }
         "graphs" => graphs(Graphs::Auto),
         "graphs off" => graphs(Graphs::Off),
         "graphs required" => graphs(Graphs::Required),

@@ -164,21 +164,6 @@ fn a_library_that_is_no_driver_is_named_with_what_it_lacks() {
 }
 
 #[test]
-fn kernels_of_one_s_own_that_cannot_be_are_refused_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    let (absent, wrong) = (folder.path().join("absent.cu"), folder.path().join("wrong.cu"));
-    std::fs::write(&wrong, "no CUDA C").unwrap();
-    // Without NVRTC the reason is that; with it, what NVRTC says.
-    for (path, wanted) in
-        [(absent, "correct or remove `kernel_src`"), (wrong, "remove `kernel_src`")]
-    {
-        let with = [("ORRERY_CUDA_SOURCE", path.to_str().unwrap())];
-        let text = played("source", Some(&stand_in()), &with);
-        contains(&text, &["error: cuda:0: compiling ", wanted, "held: 0"]);
-    }
-}
-
-#[test]
 fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
     let cases: [(&str, &str, &str, &[&str]); 9] = [
         ("VERSION", "11020", "work", &["it is CUDA 11.2", "11.4 is the least", "470 or newer"]),
@@ -351,6 +336,143 @@ fn the_minutes_of_a_gpu_come_home_in_one_archive() {
     contains(&String::from_utf8_lossy(&done.stderr), &["predicted", "measured"]);
 }
 
+/// In place of PyTorch: it sleeps.
+const SLEEPER: &str = r#"import orrery_worker
+import argparse
+import time
+
+
+class Worker:
+    def __init__(self, options):
+        pass
+
+    def hello(self, role, device):
+        return {"name": "sleeper", "gpu": "that sleeps", "can_load": True}
+
+    def prepare(self, models):
+        pass
+
+    def run(self, model, size, length):
+        time.sleep(0.002 + 0.0002 * size)
+
+    def load(self, model):
+        time.sleep(0.003)
+
+
+def parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", default="fp32")
+    return parser
+
+
+if __name__ == "__main__":
+    orrery_worker.serve(Worker(parser().parse_args()))
+"#;
+
+/// Small networks, short runs, little load.
+const SMALLER: [(&str, &str); 14] = [
+    ("layers = 12", "layers = 1"),
+    ("layers = 4", "layers = 1"),
+    ("heads = 12", "heads = 2"),
+    ("heads = 4", "heads = 2"),
+    ("hidden = 768", "hidden = 32"),
+    ("hidden = 256", "hidden = 32"),
+    ("pages = 27", "pages = 1"),
+    ("_pages = 81", "_pages = 3"),
+    ("warm_up_s = 1.0", "warm_up_s = 0.2"),
+    ("warm_up_s = 2.0", "warm_up_s = 0.2"),
+    ("loads = [0.8", "loads = [0.01"),
+    ("max_s = 3.0", "max_s = 0.2"),
+    ("max_s = 5.0", "max_s = 0.2"),
+    ("stall_s = 0.5", "stall_s = 0.1"),
+];
+
+/// Everything that a GPU is asked for, in its short form: every campaign's file, every step, and again where it stopped.
+#[test]
+fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
+    let home = with_driver(Some(&stand_in()));
+    let at = |name: &str| home.path().join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in ["scripts", "replay/campaigns", "replay/workers", "bin"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+        let Ok(files) = std::fs::read_dir(root.join(folder)) else { continue };
+        for file in files.map(|f| f.unwrap().path()).filter(|f| f.is_file()) {
+            let Ok(mut text) = std::fs::read_to_string(&file) else { continue };
+            if folder == "replay/campaigns" {
+                // What sleeps has little load.
+                let sleeps = file.to_string_lossy().contains("torch");
+                let smaller =
+                    SMALLER.iter().filter(|(from, _)| !(sleeps && from.starts_with("loads")));
+                text = smaller.fold(text, |text, (from, to)| text.replace(from, to));
+                let short = |line: &str| {
+                    if line.starts_with("seconds = ") { "seconds = 0.6" } else { line }.to_string()
+                };
+                text = text.lines().map(short).collect::<Vec<_>>().join("\n");
+            }
+            std::fs::write(at(folder).join(file.file_name().unwrap()), text).unwrap();
+        }
+    }
+    std::fs::write(at("replay/workers/run_torch.py"), SLEEPER).unwrap();
+    let card = "1980 MHz, 2619 MHz, 120.50 W, 700.00 W, 41, 0x0000000000000000, Enabled, 0, Disabled, Default, Enabled";
+    write_program(&at("bin/nvidia-smi"), &format!("#!/bin/sh\necho '{card}'\n"));
+    let path = format!("{}:{}", at("bin").display(), std::env::var("PATH").unwrap());
+    let run = |only: &str| {
+        let mut script = Command::new("bash");
+        script.arg(at("scripts/gpu-validate")).args([
+            "9".as_ref(),
+            at("out").as_os_str(),
+            at("packed").as_os_str(),
+        ]);
+        script
+            .env("ORRERY_REPLAY", env!("CARGO_BIN_EXE_orrery-replay"))
+            .env("GPU_TESTS", "/bin/true");
+        script
+            .env("LD_LIBRARY_PATH", home.path())
+            .env("PATH", &path)
+            .env("QUICK", "1")
+            .env("ONLY", only);
+        let done = output(&mut script);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(0), "{said}");
+        said
+    };
+    contains(&run(""), &["above the median (paper: within 0.03 %)"]);
+    let steps = std::fs::read_to_string(at("out/steps.txt")).unwrap();
+    let campaigns = ["graphs", "unequal", "cold", "two", "schedule", "torch-resnet", "torch-bert"];
+    let names: Vec<String> = campaigns.iter().map(|name| format!("gpu-{name}")).collect();
+    let begins: Vec<&str> = steps.lines().map(|line| line.split(':').next().unwrap()).collect();
+    let wanted = [
+        &["tests"][..],
+        &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        &["clockwork-fig-2", "zoo"],
+    ]
+    .concat();
+    assert_eq!(begins, wanted, "{steps}");
+    for name in &names {
+        let point = std::fs::read_dir(at("out").join(name).join("points"))
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap();
+        let result = std::fs::read_to_string(point.path().join("result.json")).unwrap();
+        contains(&result, &["\"clocks.sm\": \"1980 MHz\"", "\"persistence_mode\": \"Enabled\""]);
+    }
+    let zoo = std::fs::read_to_string(at("out/h100-torch/zoo.csv")).unwrap();
+    contains(
+        &zoo,
+        &["gpu,model,latency_ms_by_batch,source_path", "resnet50-fp16,1:", "bert-base-fp16,1:"],
+    );
+    // On another machine with the same card: from the archive, and nothing is measured twice.
+    std::fs::remove_dir_all(at("out")).unwrap();
+    assert!(!run("gpu-cold zoo").contains("profiling"));
+}
+
+fn write_program(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 #[test]
 fn requests_that_are_longer_than_the_encoder_are_refused() {
     let (home, done) = replayed(ENCODER, &[], &["--policy", "fifo"]);
@@ -493,7 +615,7 @@ fn a_batch_of_an_encoder_is_one_launch_of_a_graph() {
     // Four sizes by four lengths; three layers of twelve launches, and the copy of the lengths.
     contains(
         &text,
-        &["16 of up to 37 nodes\"", "4: 1 graphs, 0 kernels", "1: 1 graphs, 0 kernels"],
+        &["16 of up to 37 nodes, 2 MiB\"", "4: 1 graphs, 0 kernels", "1: 1 graphs, 0 kernels"],
     );
     contains(&text, &["nodes in order: true", "ended well", "held: 0"]);
     let text = played("graphs off", Some(&stand_in()), &[]);
@@ -505,7 +627,7 @@ fn what_cannot_be_captured_is_launched_and_said_or_refused() {
     // The last of sixteen: of four items.
     let fails = [("ORRERY_STAND_IN_CAPTURE_FAILS", "16")];
     let text = played("graphs", Some(&stand_in()), &fails);
-    contains(&text, &["15 of up to 37 nodes; the others are launched kernel by kernel: "]);
+    contains(&text, &["15 of up to 37 nodes, 1 MiB; the others are launched kernel by kernel: "]);
     contains(&text, &["CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "4: 0 graphs, 36 kernels"]);
     contains(&text, &["1: 1 graphs, 0 kernels", "ended well", "held: 0"]);
     let text = played("graphs required", Some(&stand_in()), &fails);

@@ -229,6 +229,36 @@ fn runs_that_were_kept_are_predicted_again() {
     assert!(error.contains("run-2") && error.contains("--keep-logs"), "{error}");
 }
 
+/// The simulator's plan, rerun batch for batch: a device that obeys starts each when it was planned.
+#[test]
+fn a_campaign_reruns_plans() {
+    let home = tempfile::tempdir().unwrap();
+    let planned = |text: String| {
+        let text = exact(text).replace("repetitions = 2", "repetitions = 2\nmode = \"schedule\"");
+        text.replace("seconds = 3.0", "seconds = 1.5\nrequests = 300")
+    };
+    let file = campaign(home.path(), "planned.toml", planned);
+    let out = home.path().join("planned");
+    let ran = go(&file, &out, (1, 1), None);
+    let v = verdict(&ran.campaign, &ran.standing);
+    assert_eq!((v.all.max, v.twin.all.max, v.valid_runs), (0.0, 0.0, 24), "{v:?}");
+    for (point, result) in &ran.standing.points {
+        let result = result.as_ref().unwrap();
+        // What arrives is random; the warm-up is no part of it.
+        let requests = result.simulated.requests;
+        assert!(requests > 240, "{}: {requests}", point.name);
+        assert!(result.runs.iter().all(|r| r.on_time_percent == Some(100.0)), "{}", point.name);
+        assert!(result.naive.as_ref().is_some_and(|n| n.law.requests == requests));
+        let record = out.join("points").join(&point.name).join("run-1/run.json");
+        let record = std::fs::read_to_string(record).unwrap();
+        assert!(record.contains("\"mode\": \"schedule\""), "{record}");
+    }
+    let again = go_on(&file, &out, (1, 1), None, |e| e.predict_again = true).unwrap();
+    for (again, first) in again.standing.points.iter().zip(&ran.standing.points) {
+        assert_eq!(again.1, first.1);
+    }
+}
+
 /// The minutes of a GPU are for measuring: what is kept is predicted at home, without the device, to the same results.
 #[test]
 fn what_was_only_measured_is_predicted_later() {

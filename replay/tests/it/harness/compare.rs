@@ -1,8 +1,9 @@
 //! Comparisons of logs that were made by hand, to the number.
 
 use orrery_replay::compare::{
-    ActionRow, Comparison, Errors, Side, Tail, first_difference, report, same_workload,
+    ActionRow, Comparison, Errors, Side, first_difference, report, same_workload,
 };
+use orrery_replay::quantiles::Quantiles;
 use orrery_sim::log::{BatchRecord, Closed, Record};
 use orrery_sim::request::{ActionId, AppId, DeviceId, End, ModelId, Request, RequestId, SourceId};
 use orrery_sim::time::{Span, Time};
@@ -71,9 +72,10 @@ fn runs_are_compared_to_the_number() {
     // Four in time in the millisecond from the start to the last arrival.
     assert_eq!((c.predicted.goodput_per_s, c.measured.goodput_per_s), (4_000.0, 3_000.0));
     // Latencies 1200, 1100, 1500, 1500 and 1310, 1210, 1000.
-    let tail = |count, p50: u64, p99: u64, max: u64| Tail {
+    let tail = |count, p50: u64, p99: u64, max: u64| Quantiles {
         count,
         p50_ns: p50 * 1_000,
+        p90_ns: Some(p99 * 1_000),
         p99_ns: p99 * 1_000,
         max_ns: max * 1_000,
     };
@@ -148,6 +150,8 @@ fn completion_errors_compound_along_an_executor_until_its_policy_knows_better() 
     assert_eq!(e.completion.under, [30_000, 20_000]);
     assert_eq!((e.completion.over, e.completion.exact), (vec![20_000], 1));
     assert_eq!(e.start_lateness, [0, 7, 7, 7]);
+    // The second began when the first ended, the fourth when it was planned.
+    assert_eq!(e.after_due, [0, 0, 0, 0]);
 }
 
 #[test]

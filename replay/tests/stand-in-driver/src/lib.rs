@@ -213,7 +213,9 @@ exported! {
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let state = with_context()?;
         put(total, state.config.memory_bytes);
-        put(free, state.config.memory_bytes - state.used());
+        // A graph takes 64 KiB.
+        let used = state.used() + (state.graphs.len() << 16);
+        put(free, state.config.memory_bytes.saturating_sub(used));
         Ok(())
     }
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, _flags: c_uint) {

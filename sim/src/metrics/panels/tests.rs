@@ -4,7 +4,7 @@ use super::*;
 use crate::cluster::{DeviceSpec, Footprint};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
-use crate::metrics::{Metrics, Scopes};
+use crate::metrics::{Metrics, Scopes, View};
 use crate::policy::clockwork::{Clockwork, Config, LoadRule};
 use crate::profile::ModelProfile;
 use crate::request::{AppId, Arrival, VecSource};
@@ -44,7 +44,7 @@ fn sums_over_bins_are_the_figures_of_the_run() {
     for width_us in [777, 10_000, 1 << 40] {
         let (panels, (each, grouped)) = run(Span::from_us(width_us), 3_000);
         let bins = panels.bins();
-        for (group, figures) in grouped.groups().iter().enumerate() {
+        for (group, figures) in grouped.figures(View::Groups).iter().enumerate() {
             let sum = |of: fn(&PanelGroup) -> u64| bins.iter().map(|b| of(&b.groups[group])).sum();
             let offered: u64 = sum(|g| g.offered);
             assert_eq!(offered, figures.offered);
@@ -58,7 +58,7 @@ fn sums_over_bins_are_the_figures_of_the_run() {
             assert!(dropped > 0 && in_time > 0);
         }
         // Groups are sums over their applications, and cold starts over all.
-        for (group, figures) in grouped.groups().iter().enumerate() {
+        for (group, figures) in grouped.figures(View::Groups).iter().enumerate() {
             let of = each.apps().iter().skip(group).step_by(2).map(|a| a.offered).sum::<u64>();
             assert_eq!(of, figures.offered);
         }

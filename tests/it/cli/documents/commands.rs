@@ -18,9 +18,10 @@ pub fn root() -> PathBuf {
     package.parent().expect("a package of the workspace").to_path_buf()
 }
 
-/// README, ARTIFACT and all of `docs/`, by their paths from the root: README first, the others in order.
+/// README, ARTIFACT, the kept runs and all of `docs/`, by their paths from the root: README first, the others in order.
 pub fn documents() -> Vec<String> {
-    let mut found = vec!["README.md".to_string(), "ARTIFACT.md".to_string()];
+    let first = ["README.md", "ARTIFACT.md", "replay/validated/README.md"];
+    let mut found = first.map(str::to_string).to_vec();
     let mut folders = vec!["docs".to_string()];
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(root().join(&folder)).expect("a folder of documents");

@@ -12,7 +12,7 @@ use crate::search::runs::Runs;
 use crate::search::sensitivity::Held;
 use crate::search::size::counts;
 use crate::search::trial::Bench;
-use crate::tests::{printed, what_if as asked};
+use crate::tests::{printed, solved, solved_afresh, what_if as asked};
 use crate::{Solved, answers, solve};
 use orrery_scenario::Scenario;
 use orrery_sim::rng::Stream;
@@ -69,11 +69,6 @@ fn drawn(stream: &mut Stream, (kinds, models): (u64, u64), count_max: u64) -> St
         );
     }
     text
-}
-
-fn solved(text: &str) -> Solved {
-    let (plan, source) = PlanFile::from_text("fleet.toml", text).unwrap_or_else(|e| panic!("{e}"));
-    solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The cost of the cheapest fleet when every cluster of every size is simulated with all seeds; it knows
@@ -147,7 +142,7 @@ fn a_fleet_s_what_if_has_a_field_for_each_column() {
 fn the_answer_is_within_two_percent_of_all_fleets() {
     let one = |seed: u64| {
         let text = random(seed);
-        let (found, best) = (solved(&text), exhaustive(&text));
+        let (found, best) = (solved_afresh(&text), exhaustive(&text));
         let fleet = found.fleet.unwrap();
         if let (Some(bound), Some(best)) = (fleet.split_usd, best) {
             assert!(bound <= best.as_usd_per_hour(), "seed {seed}: {bound} is no bound: {best}");
@@ -491,7 +486,7 @@ fn a_fleet_that_does_not_exist_is_said_why() {
 fn an_answer_does_not_depend_on_the_number_of_threads() {
     let with = |jobs: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap();
-        let found = pool.install(|| solved(FLEET));
+        let found = pool.install(|| solved_afresh(FLEET));
         let shown = printed(&found);
         (orrery_results::to_csv(&rows::rows(&[found]).unwrap()), shown)
     };

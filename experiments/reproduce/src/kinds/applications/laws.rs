@@ -3,10 +3,11 @@
 
 use super::cases::Case;
 use super::table::Applications;
+use crate::document::Own;
 use crate::experiment::Experiment;
 use crate::kinds::computed::{Point, without_axes};
 use crate::runner::{Cell, Runner};
-use orrery_report::tables;
+use orrery_report::page::{Field, Table};
 use orrery_results::{Row, metric, unit};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::within;
@@ -130,21 +131,21 @@ impl Runner for Laws<'_> {
         Ok(vec![Cell { more: self.rows(&self.cases[part]), ..Cell::default() }])
     }
 
-    fn blocks(&self, rows: &[Row]) -> Option<String> {
+    fn document(&self, _: &[Cell], rows: &[Row]) -> Own {
         let find = |case: &Case, metric: &str| {
             rows.iter().find(|r| r.case == case.name && r.metric == metric)
         };
-        let mut out = String::from("\nexecution time in isolation, ms: ours / the paper's\n");
-        let mut table = tables::Text::new(&["case", "mean", "P99"]);
+        let caption = "execution time in isolation, ms; in brackets the paper's";
+        let mut table = Table { keys: 1, ..Table::new(caption, &["case", "mean", "P99"]) };
         for case in &self.cases {
             let both = |metric: &str| {
                 let row = find(case, metric);
                 let ms = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{:.2}", x / 1e6));
-                format!("{} / {}", ms(row.and_then(|r| r.value)), ms(row.and_then(|r| r.paper)))
+                let ours = row.and_then(|r| r.value);
+                Field { key: ours, ..Field::text(ms(ours)) }.with(ms(row.and_then(|r| r.paper)))
             };
-            table.line(vec![case.name.clone(), both(metric::MEAN), both(metric::P99)]);
+            table.rows.push(vec![Field::text(&*case.name), both(metric::MEAN), both(metric::P99)]);
         }
-        out.push_str(&table.left(&["case"]).text());
-        Some(out)
+        Own { results: Some(table.part().into_iter().collect()), ..Own::default() }
     }
 }

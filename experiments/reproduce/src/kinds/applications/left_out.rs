@@ -13,14 +13,13 @@ use crate::kinds::applications::cases::Rule;
 use crate::numbers::{is_at, is_of};
 use crate::runner::Cell;
 use crate::scores::median;
-use orrery_report::tables;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
 use orrery_results::{Row, UNITLESS, seed_list};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::rows::mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
 
 /// `[leave_one_out]`: every combination of the axes (but `case` and `slo_x_p99`) is a configuration. For each
 /// case, the one with the smallest mean error over all other cases and all systems is taken.
@@ -218,12 +217,10 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
     out
 }
 
-/// The rows as a table: a line for each case, a column for each system, the trivial predictor beside.
-pub fn text(rows: &[Row]) -> String {
+/// Each case under the configuration that is best for all others: a line for each case, a column for each system, the
+/// naive baseline below.
+pub fn section(rows: &[Row]) -> Option<(String, Vec<Part>)> {
     let own: Vec<&Row> = rows.iter().filter(|r| r.metric == ERROR).collect();
-    if own.is_empty() {
-        return String::new();
-    }
     let mut systems: Vec<&str> = Vec::new();
     let mut cases: Vec<&str> = Vec::new();
     for row in &own {
@@ -236,51 +233,45 @@ pub fn text(rows: &[Row]) -> String {
         };
         rows.iter().find(is).and_then(|r| Some((r.value?, r.samples as f64)))
     };
-    let three = |x: Option<(f64, f64)>| x.map_or("-".to_string(), |(x, _)| format!("{x:.3}"));
-    let mut head = vec!["case"];
-    for system in &systems {
-        head.extend([*system, "median"]);
-    }
-    head.extend(["all", "median"]);
-    let mut table = tables::Text::new(&head);
+    let columns: Vec<&str> =
+        ["case"].into_iter().chain(systems.iter().copied()).chain(["all"]).collect();
+    let caption = "mean absolute error of each case under the configuration that is best for all other cases; in \
+                   brackets that of a naive baseline, the median of the paper's other cases of the same rule at the \
+                   same SLO";
+    let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     let mut skills = Vec::new();
+    let three = |x: f64| format!("{x:.3}");
     for case in &cases {
         let name = if case.is_empty() { "mean over all cells" } else { case };
-        let mut line = vec![name.to_string()];
+        let mut line = vec![Field::text(name)];
         let mut sums = [(0.0, 0.0); 2];
         for system in &systems {
-            for (i, metric) in METRICS.into_iter().enumerate() {
-                let x = value(metric, case, system);
-                line.push(three(x));
+            let both = METRICS.map(|metric| value(metric, case, system));
+            for (sum, x) in sums.iter_mut().zip(&both) {
                 let (error, n) = x.unwrap_or_default();
-                sums[i] = (sums[i].0 + n * error, sums[i].1 + n);
+                *sum = (sum.0 + n * error, sum.1 + n);
             }
+            let field = both[0].map_or(Field::none(), |(x, _)| Field::number(x, three(x)));
+            line.push(field.with(both[1].map_or(String::new(), |(x, _)| three(x))));
         }
-        let all = sums.map(|(sum, n)| (sum / n.max(1.0), n));
-        line.extend(all.map(|x| three(Some(x))));
-        table.line(line);
+        let [error, median] = sums.map(|(sum, n)| sum / n.max(1.0));
+        line.push(Field::number(error, three(error)).with(three(median)));
+        table.rows.push(line);
         if case.is_empty() {
             let skill = |error: f64, median: f64| 1.0 - error / median;
             let of = |s: &&str| Some((value(ERROR, "", s)?.0, value(MEDIAN, "", s)?.0));
             let each = systems.iter().filter_map(|s| Some((*s, of(s)?)));
             skills.extend(each.map(|(s, (a, b))| format!("{s} {:+.2}", skill(a, b))));
-            skills.push(format!("all {:+.2}", skill(all[0].0, all[1].0)));
+            skills.push(format!("all {:+.2}", skill(error, median)));
         }
     }
-    let bars = (1..head.len()).step_by(2).collect();
-    let mut out = String::from(
-        "\nLeave one case out: the mean absolute error of each case under the configuration that is best \
-         for all other cases;\nbeside it that of the median of the paper's other cases of the same rule at the \
-         same SLO\n",
-    );
-    out.push_str(&table.left(&["case"]).bars(bars).text());
-    let _ = writeln!(out, "skill (1 - error / that of the median): {}", skills.join(", "));
-    out.push_str(&taken_by_case(&own));
-    out
+    let skill = format!("skill (1 - error / that of the baseline): {}", skills.join(", "));
+    let parts = [table.part()?, Part::List(vec![skill]), Part::List(taken_by_case(&own))];
+    Some(("Leave one case out".to_string(), parts.to_vec()))
 }
 
 /// Which configuration each case was judged under.
-fn taken_by_case(own: &[&Row]) -> String {
+fn taken_by_case(own: &[&Row]) -> Vec<String> {
     let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
     for row in own.iter().filter(|r| !r.case.is_empty()) {
         let what = format!("{}: {}", row.system, row.axis(TAKEN).unwrap_or_default());
@@ -293,15 +284,11 @@ fn taken_by_case(own: &[&Row]) -> String {
         };
         taken[at].1.push(&row.case);
     }
-    let mut out = String::from("taken:\n");
-    for (what, cases) in taken {
-        let whose = match cases.len() {
-            n if n > 4 => format!("{n} cases"),
-            _ => cases.join(", "),
-        };
-        let _ = writeln!(out, "  {what} ({whose})");
-    }
-    out
+    let line = |(what, cases): (String, Vec<&str>)| match cases.len() {
+        n if n > 4 => format!("taken: {what} ({n} cases)"),
+        _ => format!("taken: {what} ({})", cases.join(", ")),
+    };
+    taken.into_iter().map(line).collect()
 }
 
 #[cfg(test)]

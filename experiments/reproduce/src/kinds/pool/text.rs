@@ -1,13 +1,12 @@
-//! The tables of pool experiments as text. It formats; nothing is computed but ratios.
+//! The tables of pool experiments. It formats; nothing is computed but ratios.
 
 use super::conditions::Conditions;
 use super::select::dashed;
 use super::world::World;
 use crate::experiment::{Experiment, System};
-use orrery_report::tables::Text;
+use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_results::{Row, metric};
-use std::fmt::Write;
 
 /// How many pools of each model are printed of a list of bounds.
 const SHOWN: usize = 10;
@@ -53,52 +52,49 @@ pub fn conditions(c: &Conditions) -> String {
 }
 
 /// The tables of every setting, each with its conditions.
-pub fn blocks(e: &Experiment, settings: &[(&str, String)], rows: &[Row]) -> String {
-    let mut out = String::new();
+pub fn parts(e: &Experiment, settings: &[(&str, String)], rows: &[Row]) -> Vec<Part> {
+    let mut out = Vec::new();
     for (name, conditions) in settings {
         let own: Vec<&Row> = rows.iter().filter(|r| setting(e, &r.axes) == *name).collect();
         if own.is_empty() {
             continue;
         }
-        out.push('\n');
-        if !name.is_empty() {
-            let _ = writeln!(out, "== {name}");
-        }
-        let _ = writeln!(out, "{conditions}");
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        out.push(Part::Text(format!("{name}{conditions}")));
         let block = Block { e, models: models(&own), rows: &own };
-        block.columns(&mut out);
-        block.searches(&mut out);
-        block.trajectories(&mut out);
+        let tables =
+            block.columns().into_iter().chain(block.searches()).chain(block.trajectories());
+        out.extend(tables.filter_map(Table::part));
     }
     out
 }
 
 /// The start of a model's list of bounds, and the pool that is picked.
-pub fn bounds(world: &World) -> String {
+pub fn bounds(world: &World) -> Option<Part> {
     let (picked, why) = world.ranking.pick(&world.space);
     let pools = world.space.pools();
-    let mut out = format!(
-        "\n{}: {} pools ({}); picked {}, by {}\n",
+    let caption = format!(
+        "{}: {} pools ({}); picked {}, by {}",
         world.model,
         pools.len(),
         world.conditions.types.join("-"),
         dashed(&pools[picked]),
         format!("{why:?}").to_lowercase()
     );
-    let mut table = Text::new(&["rank", "pool", "$/h", "bound q/s", ""]);
+    let mut table = Table::new(caption, &["rank", "pool", "$/h", "bound q/s", ""]);
     for (place, &i) in world.ranking.order().iter().enumerate() {
         if place < SHOWN || i == picked {
-            table.line(vec![
+            let line = [
                 (place + 1).to_string(),
                 dashed(&pools[i]),
                 world.space.costs()[i].to_string(),
                 format!("{:.2}", world.ranking.bounds_per_s()[i]),
                 if i == picked { "picked".to_string() } else { String::new() },
-            ]);
+            ];
+            table.rows.push(line.map(Field::text).to_vec());
         }
     }
-    out.push_str(&table.left(&["pool", "$/h", ""]).text());
-    out
+    table.part()
 }
 
 /// The models of rows, in their order.
@@ -122,7 +118,7 @@ struct Block<'a> {
 impl Block<'_> {
     /// The columns: for each model a line where a column has one pool, a line for each pool where it has
     /// several.
-    fn columns(&self, out: &mut String) {
+    fn columns(&self) -> Vec<Table> {
         let columns = self.e.system.iter().filter(|s| s.search.is_none());
         let names = columns.map(|c| c.name.as_str()).filter(|n| self.of(n).next().is_some());
         let several = |name: &&str| {
@@ -130,12 +126,8 @@ impl Block<'_> {
             models.any(|model| self.of(name).filter(|o| o.axis("model") == model).count() > 1)
         };
         let (many, single): (Vec<&str>, Vec<&str>) = names.partition(several);
-        if !single.is_empty() {
-            self.by_model(&single, out);
-        }
-        if !many.is_empty() {
-            self.by_pool(&many, out);
-        }
+        let single = (!single.is_empty()).then(|| self.by_model(&single));
+        single.into_iter().chain((!many.is_empty()).then(|| self.by_pool(&many))).collect()
     }
 
     /// What columns carry.
@@ -144,9 +136,14 @@ impl Block<'_> {
     }
 
     /// A line for each model: columns with one pool.
-    fn by_model(&self, single: &[&str], out: &mut String) {
+    fn by_model(&self, single: &[&str]) -> Table {
         let Block { e, rows, .. } = self;
-        let mut table = vec![header("model", single)];
+        let what = match e.relative_to.as_str() {
+            "" => String::new(),
+            name => format!(" (times {name})"),
+        };
+        let caption = format!("allowable throughput in queries/s{what} @pool");
+        let mut table = table(caption, &["model"], single);
         for model in &self.models {
             let is_here = |r: &&Row| r.axis("model") == Some(model);
             let cell = |name: &&str| {
@@ -165,20 +162,15 @@ impl Block<'_> {
             };
             let mut line = vec![model.to_string()];
             line.extend(single.iter().map(cell));
-            table.push(line);
+            table.rows.push(line.into_iter().map(Field::text).collect());
         }
-        let what = match e.relative_to.as_str() {
-            "" => String::new(),
-            name => format!(" (times {name})"),
-        };
-        let _ = writeln!(out, "\nallowable throughput in queries/s{what} @pool");
-        out.push_str(&aligned(&table));
+        table
     }
 
     /// A line for each pool of each model: columns with several.
-    fn by_pool(&self, many: &[&str], out: &mut String) {
-        let mut table = vec![header("model pool", many)];
-        table[0].insert(1, "bound rank".to_string());
+    fn by_pool(&self, many: &[&str]) -> Table {
+        let caption = "allowable throughput in queries/s, by pool".to_string();
+        let mut table = table(caption, &["model pool", "bound rank"], many);
         for model in &self.models {
             let mut pools: Vec<&str> = Vec::new();
             for row in many.iter().flat_map(|n| self.of(n)) {
@@ -197,14 +189,13 @@ impl Block<'_> {
                     let row = self.of(name).find(|r| here(r));
                     line.push(row.map_or("-".to_string(), value));
                 }
-                table.push(line);
+                table.rows.push(line.into_iter().map(Field::text).collect());
             }
         }
-        let _ = writeln!(out, "\nallowable throughput in queries/s, by pool");
-        out.push_str(&aligned(&table));
+        table
     }
 
-    fn searches(&self, out: &mut String) {
+    fn searches(&self) -> Option<Table> {
         let rows = self.rows;
         let systems: Vec<&System> = self.e.system.iter().filter(|s| s.search.is_some()).collect();
         let mut metrics = of_search().to_vec();
@@ -212,11 +203,9 @@ impl Block<'_> {
         let own = |r: &&&Row| names.contains(&r.system.as_str()) && r.axis("evaluation").is_none();
         let has = |metric: &str| rows.iter().filter(own).any(|r| r.metric == metric);
         metrics.retain(|m| has(&m.1));
-        if metrics.is_empty() {
-            return;
-        }
-        let mut table = vec![header("model", &["search", "runs"])];
-        table[0].extend(metrics.iter().map(|m| m.0.to_string()));
+        let heads: Vec<&str> = metrics.iter().map(|m| m.0).collect();
+        let caption = "searches (means over runs)".to_string();
+        let mut table = table(caption, &["model", "search", "runs"], &heads);
         for model in &self.models {
             for system in &systems {
                 let Some(search) = &system.search else { continue };
@@ -245,25 +234,24 @@ impl Block<'_> {
                         }
                     }));
                 }
-                table.push(line);
+                table.rows.push(line.into_iter().map(Field::text).collect());
             }
         }
-        let _ = writeln!(out, "\nsearches (means over runs)");
-        out.push_str(&aligned(&table));
+        (!metrics.is_empty()).then_some(table)
     }
 
     /// The best so far, evaluation by evaluation.
-    fn trajectories(&self, out: &mut String) {
+    fn trajectories(&self) -> Vec<Table> {
         let rows = self.rows;
         let steps_of = |s: &System| s.search.as_ref().map_or(0, |s| s.trajectory);
         let steps = self.e.system.iter().map(steps_of).max().unwrap_or(0);
-        if steps == 0 {
-            return;
-        }
-        for model in &self.models {
-            let names: Vec<&str> =
-                self.e.system.iter().filter(|s| steps_of(s) > 0).map(|s| s.name.as_str()).collect();
-            let mut table = vec![header("evaluation", &names)];
+        let names: Vec<&str> =
+            self.e.system.iter().filter(|s| steps_of(s) > 0).map(|s| s.name.as_str()).collect();
+        let mut tables = Vec::new();
+        for model in self.models.iter().filter(|_| steps > 0) {
+            let caption =
+                format!("{model}: rates that the evaluated pools sustain, in queries/s (run 1)");
+            let mut table = table(caption, &["evaluation"], &names);
             for step in 1..=steps {
                 let mut line = vec![step.to_string()];
                 for name in &names {
@@ -281,12 +269,11 @@ impl Block<'_> {
                         format!("{own:.1} (best {best:.1})")
                     }));
                 }
-                table.push(line);
+                table.rows.push(line.into_iter().map(Field::text).collect());
             }
-            let _ =
-                writeln!(out, "\n{model}: capacity of the evaluated pools, in queries/s (run 1)");
-            out.push_str(&aligned(&table));
+            tables.push(table);
         }
+        tables
     }
 }
 
@@ -302,14 +289,7 @@ fn value(row: &Row) -> String {
     format!("{value}{}", half.unwrap_or_default())
 }
 
-fn header(first: &str, names: &[&str]) -> Vec<String> {
-    std::iter::once(first).chain(names.iter().copied()).map(String::from).collect()
-}
-
-fn aligned(table: &[Vec<String>]) -> String {
-    let (head, lines) = table.split_first().expect("it has a header");
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut text = Text::new(&head);
-    lines.iter().for_each(|line| text.line(line.clone()));
-    text.left(&head).text()
+fn table(caption: String, keys: &[&str], names: &[&str]) -> Table {
+    let columns: Vec<&str> = keys.iter().chain(names).copied().collect();
+    Table { keys: keys.len(), ..Table::new(caption, &columns) }
 }

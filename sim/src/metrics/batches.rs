@@ -9,10 +9,9 @@
 //! c f (1 - f) for c answers split at the share f. With `h` the half width of the share's interval,
 //! the quantile's goes from the quantile `q - h` to the quantile `q + h` of the fine sketch.
 
-use super::super::Sketch;
-use crate::penalty::MILLION;
+use super::{Counts, Sketch};
+use crate::request::End;
 use crate::stats::{Batched, Interval, Spread, ratio_of_batches};
-use crate::time::NS_PER_MS;
 
 /// Bits of a latency's leading digits that a batch keeps.
 const BITS: u32 = 6;
@@ -20,13 +19,7 @@ const BITS: u32 = 6;
 /// What is known of the requests of one batch, of one model and application or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Batch {
-    pub(super) offered: u64,
-    pub(super) in_time: u64,
-    /// What they cost, millionths; those that have not ended cost all that they can.
-    pub(super) cost: u128,
-    answered: u64,
-    latency_ns: u128,
-    queueing_ns: u128,
+    pub(super) counts: Counts,
     /// Answers by the leading bits of their latency; as long as the longest latency needs, and never
     /// longer than 59 powers of two times 32.
     latencies: Vec<u32>,
@@ -41,9 +34,8 @@ impl Batch {
 
     #[inline]
     pub(super) fn answer(&mut self, latency_ns: u64, queueing_ns: u64) {
-        self.answered += 1;
-        self.latency_ns += u128::from(latency_ns);
-        self.queueing_ns += u128::from(queueing_ns);
+        self.counts.latency_ns += u128::from(latency_ns);
+        self.counts.queueing_ns += u128::from(queueing_ns);
         let bucket = Batch::bucket(latency_ns);
         match self.latencies.get_mut(bucket) {
             Some(count) => *count = count.saturating_add(1),
@@ -58,12 +50,7 @@ impl Batch {
     }
 
     pub(super) fn add(&mut self, other: &Batch) {
-        self.offered += other.offered;
-        self.in_time += other.in_time;
-        self.cost += other.cost;
-        self.answered += other.answered;
-        self.latency_ns += other.latency_ns;
-        self.queueing_ns += other.queueing_ns;
+        self.counts.add(&other.counts);
         if self.latencies.len() < other.latencies.len() {
             self.latencies.resize(other.latencies.len(), 0);
         }
@@ -93,33 +80,18 @@ impl Batches {
         self.batches.is_empty()
     }
 
-    /// Finished in time over offered.
-    pub fn finish_rate(&self) -> Option<Batched> {
-        ratio_of_batches(&self.list(|b| b.in_time as f64), &self.list(|b| b.offered as f64))
-            .map(share)
+    /// The sum of one count over the sum of another, with its interval.
+    pub fn ratio(
+        &self,
+        top: impl Fn(&Counts) -> f64,
+        bottom: impl Fn(&Counts) -> f64,
+    ) -> Option<Batched> {
+        ratio_of_batches(&self.list(top), &self.list(bottom))
     }
 
-    /// The mean cost of a request that arrived.
-    pub fn mean_cost(&self) -> Option<Batched> {
-        let costs = self.list(|b| b.cost as f64 / MILLION as f64);
-        ratio_of_batches(&costs, &self.list(|b| b.offered as f64))
-    }
-
-    /// Requests finished in time a second of the measured part.
-    pub fn goodput_per_s(&self) -> Option<Batched> {
-        ratio_of_batches(&self.list(|b| b.in_time as f64), &self.spans_s)
-    }
-
-    /// Arrival to answer, mean over answered requests, milliseconds.
-    pub fn mean_latency_ms(&self) -> Option<Batched> {
-        let sums = self.list(|b| b.latency_ns as f64 / NS_PER_MS as f64);
-        ratio_of_batches(&sums, &self.list(|b| b.answered as f64))
-    }
-
-    /// Arrival to the start of the batch, mean over answered requests, milliseconds.
-    pub fn mean_queueing_ms(&self) -> Option<Batched> {
-        let sums = self.list(|b| b.queueing_ns as f64 / NS_PER_MS as f64);
-        ratio_of_batches(&sums, &self.list(|b| b.answered as f64))
+    /// A count a second of the measured part, with its interval.
+    pub fn per_s(&self, count: impl Fn(&Counts) -> f64) -> Option<Batched> {
+        ratio_of_batches(&self.list(count), &self.spans_s)
     }
 
     /// The `q` quantile of latency with its interval, milliseconds; `sketch` is the `latency` of
@@ -136,11 +108,12 @@ impl Batches {
 
     /// Requests (offered, finished in time) by batch.
     pub fn offered_and_in_time(&self) -> (Vec<u64>, Vec<u64>) {
-        self.batches.iter().map(|b| (b.offered, b.in_time)).unzip()
+        let counts = self.batches.iter().map(|b| &b.counts);
+        counts.map(|c| (c.offered, c.ended(End::InTime))).unzip()
     }
 
-    fn list(&self, value: impl Fn(&Batch) -> f64) -> Vec<f64> {
-        self.batches.iter().map(value).collect()
+    fn list(&self, value: impl Fn(&Counts) -> f64) -> Vec<f64> {
+        self.batches.iter().map(|b| value(&b.counts)).collect()
     }
 
     /// The error of the share of answers that are at most the `q` quantile.
@@ -150,7 +123,7 @@ impl Batches {
             counts.resize(counts.len().max(batch.latencies.len()), 0);
             counts.iter_mut().zip(&batch.latencies).for_each(|(sum, c)| *sum += u64::from(*c));
         }
-        let answered = self.batches.iter().map(|b| b.answered).sum::<u64>() as f64;
+        let answered = self.batches.iter().map(|b| b.counts.answered()).sum::<u64>() as f64;
         let rank = q.clamp(0.0, 1.0) * answered;
         let mut below = 0.0;
         let holds_rank = |&(_, &count): &(usize, &u64)| {
@@ -164,7 +137,7 @@ impl Batches {
         let residual = |batch: &Batch| {
             let whole: u64 = batch.latencies.iter().take(split).map(|c| u64::from(*c)).sum();
             let parted = batch.latencies.get(split).map_or(0.0, |c| part * f64::from(*c));
-            (whole as f64 + parted - q * batch.answered as f64) / answered
+            (whole as f64 + parted - q * batch.counts.answered() as f64) / answered
         };
         let mut spread = Spread::of(self.batches.iter().map(residual).collect(), q)?;
         let hidden = in_bucket * part * (1.0 - part) / (answered * answered);
@@ -173,6 +146,5 @@ impl Batches {
     }
 }
 
-fn share(of: Batched) -> Batched {
-    Batched { interval: of.interval.within(0.0, 1.0), ..of }
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+//! An experiment's document: its verdict, the paper's claims and numbers beside ours, what was asked and what was
+//! assumed. Text, Markdown and page come of the same parts. It formats; claims and errors are computed elsewhere.
+
+use super::claims::{self, Checked, Verdict};
+use super::errors::{self, NOT_COUNTED, is_endless};
+use super::experiment::Experiment;
+use super::{figure, groups, results, scores};
+use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
+use orrery_results::{Row, UNITLESS, metric, unit};
+use orrery_sweep::goodput::FLAGS;
+use orrery_sweep::notes::notes_of;
+use orrery_sweep::replication::{DEVICES, PEAK};
+
+/// What a kind of experiment has of its own to say.
+#[derive(Default)]
+pub struct Own {
+    /// What was asked besides: a word, and what it is.
+    pub asked: Vec<(&'static str, String)>,
+    /// The results, where they are not a table for each metric that is shown.
+    pub results: Option<Vec<Part>>,
+    /// Sections after the results, by their headings.
+    pub sections: Vec<(String, Vec<Part>)>,
+}
+
+/// The document of an experiment's rows alone.
+pub fn of(e: &Experiment, rows: &[Row]) -> Page {
+    let mut page = with(e, rows, Own::default());
+    draw(&mut page, e, rows);
+    page
+}
+
+/// The document of an experiment's rows, with what its kind has to say.
+pub fn with(e: &Experiment, rows: &[Row], own: Own) -> Page {
+    let mut page = Page::new("experiment", format!("{}: {}", e.id, e.title));
+    page.subtitle.clone_from(&e.source);
+    ask(&mut page, e);
+    own.asked.into_iter().for_each(|(what, is)| page.ask(what, is));
+    let checked: Vec<Checked> = claims::judged(&e.claim, &e.left_out, rows);
+    verdict(&mut page, e, &checked, rows);
+    page.section_open("The paper's claims", claims::part(&e.claim, &checked));
+    page.section_open("Against the paper's numbers", against_paper(e, rows));
+    page.section_open("Results", own.results.unwrap_or_else(|| results::of(e, rows)));
+    page.section_open("Errors", errors::parts(e, rows));
+    own.sections.into_iter().for_each(|(title, parts)| page.section(&title, parts));
+    page.section("Intervals", page::intervals(rows));
+    page.section("Assumptions, where the paper says nothing", Part::list(e.assumption.clone()));
+    let flagged = flagged(rows).into_iter().chain(notes_of(rows));
+    page.section(TO_KNOW, Part::list(flagged.collect()));
+    page
+}
+
+/// Adds the figure, in front of what is not for the eye.
+pub fn draw(page: &mut Page, e: &Experiment, rows: &[Row]) {
+    let drawn = figure::of(e, rows).ok().map(|f| Part::figure(&f, ""));
+    page.section_first("Figure", drawn);
+}
+
+fn ask(page: &mut Page, e: &Experiment) {
+    page.ask("what is run", e.kind.in_words(e.seeds));
+    let mut axes: Vec<String> = Vec::new();
+    let cases = e.cases();
+    if !cases.is_empty() && e.point.is_empty() {
+        axes.push(format!("case: {}", cases.join(", ")));
+    }
+    for axis in e.axis.iter().filter(|a| a.name != "case") {
+        let values: Vec<String> = axis.values.iter().map(orrery_sweep::grid::word).collect();
+        axes.push(format!("{}: {}", axis.name, values.join(", ")));
+    }
+    let points: Vec<&str> = e.point.iter().map(|p| p.name.as_str()).collect();
+    if !points.is_empty() {
+        axes.push(format!("{}: {}", e.point_axis, points.join(", ")));
+    }
+    page.ask("settings", axes.join("\n"));
+    let system = |s: &super::experiment::System| match s.preset.word() {
+        "" => format!("{}: {}", s.name, s.policy),
+        preset => format!("{} ({preset}): {}", s.name, s.policy),
+    };
+    page.ask("systems", e.system.iter().map(system).collect::<Vec<_>>().join("\n"));
+    let measures: Vec<String> =
+        e.show.iter().map(|m| format!("{}{}", metric::words(m), results::in_unit(m))).collect();
+    page.ask("measured", measures.join("\n"));
+}
+
+/// How far the paper is reproduced, in sentences.
+fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
+    let count = |verdict: Verdict| checked.iter().filter(|c| c.verdict == verdict).count();
+    let (good, bad) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
+    let unsure = count(Verdict::Undecided);
+    let none = count(Verdict::NotJudged) + count(Verdict::NotRun);
+    if !checked.is_empty() {
+        let tone = match (good, bad + unsure + none) {
+            (_, 0) => Tone::Good,
+            (0, _) => Tone::Bad,
+            _ => Tone::Mixed,
+        };
+        let of = checked.len();
+        let mut text = match of {
+            1 if good == 1 => "The paper's claim holds".to_string(),
+            1 if bad == 1 => "The paper's claim does not hold".to_string(),
+            1 if unsure == 1 => "Whether the paper's claim holds is undecided".to_string(),
+            1 => "The paper's claim was not checked".to_string(),
+            _ if none == of => format!(
+                "None of the paper's {of} claims could be checked, because not all of their cells and seeds were run"
+            ),
+            2 if good == 2 => "Both of the paper's claims hold".to_string(),
+            _ if good == of => format!("All {of} of the paper's claims hold"),
+            _ => format!("{good} of the paper's {of} claims hold, {bad} do not"),
+        };
+        if unsure > 0 && of > 1 {
+            text += &format!("; {unsure} are undecided, because a 95 % interval crosses the bound");
+        }
+        if none > 0 && none < of {
+            text += &format!(
+                "; {none} could not be checked, because not all of their cells and seeds were run"
+            );
+        }
+        page.say(tone, text + ".");
+    }
+    let mut others = Vec::new();
+    let all = against(e, rows);
+    let compared = all.len();
+    for (place, own) in all.into_iter().enumerate() {
+        // Of presets, what was made to come near the paper is said first, the others in one line.
+        match place > 0 && e.errors.is_none() {
+            true => others.push(own.in_short()),
+            false => page.say(Tone::Plain, own.sentence(e, rows)),
+        }
+    }
+    if !others.is_empty() {
+        page.say(Tone::Plain, format!("Other settings: {}.", others.join("; ")));
+    }
+    if compared == 0 {
+        page.say(Tone::Plain, "The paper has no numbers for what was run.");
+    }
+}
+
+/// How far the main metric is off the paper's numbers, for some of the systems.
+pub(super) struct Against {
+    /// The systems, in words; empty for all.
+    pub whose: String,
+    /// How many numbers are compared.
+    pub numbers: usize,
+    /// How many cannot be: their latencies grow as long as the run goes on.
+    pub endless: usize,
+    /// How far off.
+    pub off: Off,
+}
+
+impl Against {
+    /// In a sentence, beside what a naive baseline is off.
+    fn sentence(&self, e: &Experiment, rows: &[Row]) -> String {
+        let endless = match self.endless {
+            0 => String::new(),
+            n => format!("in {n} more the queue grows without end"),
+        };
+        let whose = [&self.whose, &endless].into_iter().filter(|w| !w.is_empty());
+        let whose = whose.cloned().collect::<Vec<_>>().join("; ");
+        let whose = if whose.is_empty() { whose } else { format!(" ({whose})") };
+        let n = match (self.numbers, e.errors.as_ref().map(|f| f.beside.as_str())) {
+            (1, _) => "one number".to_string(),
+            (n, None | Some("paper")) => format!("{n} numbers of the paper"),
+            (n, Some(beside)) => format!("{n} {beside} numbers"),
+        };
+        match self.off {
+            Off::Mean(mean) => {
+                let naive = scores::naive(e, rows, &self.whose);
+                let naive =
+                    naive.map_or(String::new(), |x| format!("; a naive baseline's is {x:.3}"));
+                format!("The mean error against {n} is {mean:.3}{whose}{naive}.")
+            }
+            Off::Relative { median, most } => format!(
+                "Against {n} the median error is {median:.1} %, the largest {most:.1} %{whose}."
+            ),
+        }
+    }
+
+    /// In a few words.
+    fn in_short(&self) -> String {
+        match self.off {
+            Off::Mean(mean) => format!("{} {mean:.3} ({} numbers)", self.whose, self.numbers),
+            Off::Relative { median, .. } => {
+                format!("{} {median:.1} % ({} numbers)", self.whose, self.numbers)
+            }
+        }
+    }
+}
+
+/// An error in the metric's own measure.
+pub(super) enum Off {
+    /// Of shares: the mean of the absolute errors.
+    Mean(f64),
+    /// Of the others: absolute errors in per cent of the paper's number.
+    Relative {
+        /// Half of them are at most this.
+        median: f64,
+        /// The largest.
+        most: f64,
+    },
+}
+
+/// The errors: by preset, what was made to come near the paper first; by system where the file says how errors
+/// are printed (`[errors]`), because systems are ways to predict the same number there.
+pub(super) fn against(e: &Experiment, rows: &[Row]) -> Vec<Against> {
+    let main = |r: &&Row| r.metric == e.main() && r.scope == "all" && r.versus.is_empty();
+    let is_counted = |r: &&Row| r.axis(NOT_COUNTED).is_none() && r.value.and(r.paper).is_some();
+    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    for row in rows.iter().filter(main).filter(is_counted) {
+        let whose = match (&e.errors, row.preset.as_str()) {
+            (Some(_), _) if e.system.len() > 1 => row.system.clone(),
+            (_, "") | (Some(_), _) => String::new(),
+            (None, preset) => preset.to_string(),
+        };
+        match groups.iter_mut().find(|g| g.0 == whose) {
+            Some(known) => known.1.push(row),
+            None => groups.push((whose, vec![row])),
+        }
+    }
+    groups.sort_by_key(|g| e.errors.is_none() && g.0 != "calibrated");
+    let of = |(whose, own): (String, Vec<&Row>)| {
+        let ended = |r: &&&Row| e.errors.is_none() || !is_endless(r);
+        let pairs = own.iter().filter(ended).filter_map(|r| r.value.zip(r.paper));
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let endless = own.len() - pairs.len();
+        let off = off(&pairs, unit(e.main()) == UNITLESS)?;
+        Some(Against { whose, numbers: pairs.len(), endless, off })
+    };
+    groups.into_iter().filter_map(of).collect()
+}
+
+/// The error of pairs of ours and the paper's; none where there is nothing to compare.
+fn off(pairs: &[(f64, f64)], is_share: bool) -> Option<Off> {
+    if is_share {
+        let sum = pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>();
+        return (!pairs.is_empty()).then(|| Off::Mean(sum / pairs.len() as f64));
+    }
+    let own = pairs.iter().filter(|p| p.1 != 0.0);
+    let mut off: Vec<f64> = own.map(|(a, b)| 100.0 * (a / b - 1.0).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    let median = *off.get(off.len() / 2)?;
+    Some(Off::Relative { median, most: off.last().copied().unwrap_or(median) })
+}
+
+/// The errors of each system, and how orders agree.
+fn against_paper(e: &Experiment, rows: &[Row]) -> Vec<Part> {
+    let caption = format!(
+        "mean absolute error of {}; beside it that of a naive baseline, which predicts each number by the median \
+         of the paper's other cases, and our skill: 1 - error / that error",
+        e.main().replace('_', " ")
+    );
+    let columns = ["system", "preset", "numbers", "mean error", "naive", "skill"];
+    let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
+    let mut points = Vec::new();
+    let groups = groups::of(e);
+    for group in &groups {
+        let own = scores::score(e, group, rows);
+        table.rows.extend(own.systems.iter().map(|s| score_line(e, s)));
+        let short = group.title.split([',', '(']).next().unwrap_or_default().trim();
+        let title = if groups.len() > 1 { format!("{short}: ") } else { String::new() };
+        points.extend(own.lines(e).into_iter().map(|line| format!("{title}{line}")));
+    }
+    table.part().into_iter().chain(Part::list(points)).collect()
+}
+
+fn score_line(e: &Experiment, s: &scores::SystemScore) -> Vec<Field> {
+    let number = |x: Option<f64>| {
+        x.map_or(Field::default(), |x| Field::number(x, page::reading(e.main(), x)))
+    };
+    let skill = s.skill.map_or(Field::default(), |x| {
+        let tone = if x < 0.0 { Tone::Bad } else { Tone::Plain };
+        Field::number(x, format!("{x:+.2}")).marked(tone)
+    });
+    vec![
+        Field::text(&*s.system),
+        Field::text(&*s.preset),
+        Field::number(s.cells as f64, s.cells.to_string()),
+        number(Some(s.mae)),
+        number(s.median_mae),
+        skill,
+    ]
+}
+
+/// The most cells that are named below a flag.
+const FLAGGED_MAX: usize = 24;
+
+/// What is to be known of answers before they are believed, by the cells that it is about.
+fn flagged(rows: &[Row]) -> Vec<String> {
+    let main = |r: &&Row| r.metric == PEAK || r.metric == DEVICES;
+    let place = |r: &Row| match &*r.case {
+        "" => format!("{} at {}", r.system, r.axes.replace(';', " ")),
+        case => format!("{} at {case}", r.system),
+    };
+    let none = |r: &Row| format!("no answer: {}: {}", place(r), r.reason);
+    let mut out: Vec<String> =
+        rows.iter().filter(main).filter(|r| r.value.is_none()).map(none).collect();
+    for (flag, _) in FLAGS {
+        let is = |r: &&Row| r.has_flag(flag) && (flag != "never-good" || r.value.is_some());
+        let who: Vec<String> = rows.iter().filter(main).filter(is).map(place).collect();
+        let named = &who[..who.len().min(FLAGGED_MAX)];
+        let more = match who.len() - named.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        if !who.is_empty() {
+            out.push(format!("{flag}: {}{more}", named.join("; ")));
+        }
+    }
+    out
+}

@@ -1,0 +1,321 @@
+//! An experiment's values beside the paper's: a table for each metric that is shown and group of systems.
+
+use super::errors::{self, is_endless};
+use super::experiment::{Experiment, Parts, System};
+use super::groups::{self, Group};
+use super::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
+use orrery_report::page::{self, Field, Part, Table, Tone};
+use orrery_results::{Row, UNITLESS, metric, unit};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
+const OFF: f64 = 0.1;
+/// Of more systems than this, ours, the paper's numbers and the errors are three tables of a text.
+const BESIDE_MAX: usize = 2;
+/// The most parts of the time that a table of a text has lines for.
+const BINS_MAX: usize = 14;
+
+/// The tables. On a page the paper's number stands below ours; in a text it has a column or a table of its own.
+pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
+    if e.errors.as_ref().is_some_and(|errors| errors.groups_only) {
+        return Vec::new();
+    }
+    let metrics: Vec<&str> = match e.kind.metrics() {
+        [] => e.show.iter().map(String::as_str).collect(),
+        own => own.to_vec(),
+    };
+    let (every, some) = some_bins(e, rows);
+    let (mut page, mut text) = (Vec::new(), Vec::new());
+    for metric in metrics {
+        for group in groups::of(e) {
+            let grid = |rows| Grid::new(e, metric, &group, rows);
+            page.extend(grid(rows).below().part());
+            text.extend(grid(&some).beside().into_iter().filter_map(Table::part));
+        }
+    }
+    if page.is_empty() {
+        return page::cells(rows);
+    }
+    let in_parts = |r: &Row| r.axis(metric::FROM).is_some() && e.show.contains(&r.metric);
+    if every > 1 && some.iter().any(in_parts) {
+        let note = format!("One part of the time in {every} is shown; `--out` writes them all.");
+        text.insert(0, Part::Text(note));
+    }
+    if rows.iter().any(|r| is_withheld(r, &e.withheld)) {
+        text.push(Part::Text(WITHHELD_MEANS.to_string()));
+    }
+    vec![Part::Views { page, text }]
+}
+
+/// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
+fn some_bins<'a>(e: &Experiment, rows: &'a [Row]) -> (usize, Cow<'a, [Row]>) {
+    if !matches!(e.kind.parts(), Some(Parts::Bins(_))) {
+        return (1, Cow::Borrowed(rows));
+    }
+    let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis(metric::FROM)).collect();
+    let begin = |from: &str| from.parse::<f64>().unwrap_or(0.0);
+    all.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
+    all.dedup();
+    let every = all.len().div_ceil(BINS_MAX).max(1);
+    let kept: BTreeSet<&str> = all.into_iter().step_by(every).collect();
+    let is_shown = |r: &&Row| r.axis(metric::FROM).is_none_or(|from| kept.contains(from));
+    (every, Cow::Owned(rows.iter().filter(is_shown).cloned().collect()))
+}
+
+/// The values of a metric: a line for each setting, a column for each system.
+struct Grid<'a> {
+    e: &'a Experiment,
+    metric: &'a str,
+    title: &'a str,
+    names: Vec<&'a str>,
+    systems: Vec<&'a System>,
+    rows: Vec<&'a Row>,
+    places: Vec<&'a Row>,
+}
+
+fn is_of(row: &Row, system: &System) -> bool {
+    row.system == system.name && row.preset == system.preset.word()
+}
+
+impl<'a> Grid<'a> {
+    fn new(e: &'a Experiment, metric: &'a str, group: &'a Group<'a>, rows: &'a [Row]) -> Grid<'a> {
+        let of_metric = |r: &&Row| r.metric == metric && r.scope == "all" && r.versus.is_empty();
+        let mut own: Vec<&Row> = rows.iter().filter(of_metric).collect();
+        let mut systems = group.systems.clone();
+        systems.retain(|s| own.iter().any(|r| is_of(r, s)));
+        own.retain(|r| systems.iter().any(|s| is_of(r, s)));
+        let (mut names, mut places, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for row in &own {
+            if seen.insert((&row.case, &row.axes)) {
+                places.push(*row);
+            }
+            for (name, _) in axes(row) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        Grid { e, metric, title: &group.title, names, systems, rows: own, places }
+    }
+
+    fn row(&self, place: &Row, system: &System) -> Option<&'a Row> {
+        let here = |r: &&&Row| is_of(r, system) && (&r.case, &r.axes) == (&place.case, &place.axes);
+        self.rows.iter().find(here).copied()
+    }
+
+    fn caption(&self, what: &str) -> String {
+        let title = if self.title.is_empty() { String::new() } else { format!("{}: ", self.title) };
+        format!("{title}{}{}{what}", metric::words(self.metric), in_unit(self.metric))
+    }
+
+    /// What a table says of a place in its first columns.
+    fn keys(&self, place: &Row) -> Vec<Field> {
+        let at = |name: &&str| axes(place).find(|a| a.0 == *name).map_or("", |a| a.1);
+        self.names.iter().map(|n| Field::text(at(n))).collect()
+    }
+
+    /// The paper's number and the error below each value of ours.
+    fn below(&self) -> Table {
+        let has_paper = self.rows.iter().any(|r| r.paper.is_some());
+        let what = if has_paper { "; below ours the paper's number and our error" } else { "" };
+        let systems = self.systems.iter().map(|s| s.name.as_str());
+        let columns: Vec<&str> = self.names.iter().copied().chain(systems).collect();
+        let mut table =
+            Table { keys: self.names.len(), ..Table::new(self.caption(what), &columns) };
+        for place in &self.places {
+            let mut line = self.keys(place);
+            line.extend(
+                self.systems
+                    .iter()
+                    .map(|s| self.row(place, s).map_or(Field::default(), |r| both(self.e, r))),
+            );
+            table.rows.push(line);
+        }
+        table
+    }
+
+    /// The same as columns beside each value; where these are too many, as tables of their own.
+    fn beside(&self) -> Vec<Table> {
+        let is_withheld = |r: &Row| is_withheld(r, &self.e.withheld);
+        let has = |s: &&System| {
+            self.rows.iter().any(|r| is_of(r, s) && (r.paper.is_some() || is_withheld(r)))
+        };
+        let with: Vec<&System> = self.systems.iter().copied().filter(has).collect();
+        let ours: Vec<Column<'_>> = self.systems.iter().map(|s| Column::Ours(s)).collect();
+        if self.is_shared(&with) {
+            let each = self.systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
+            return vec![self.table("", [Column::Shared].into_iter().chain(each).collect())];
+        }
+        if with.len() <= BESIDE_MAX {
+            let each = |s: &&'a System| match has(s) {
+                true => vec![Column::Ours(s), Column::Paper(s), Column::Error(s)],
+                false => vec![Column::Ours(s)],
+            };
+            return vec![self.table("", self.systems.iter().flat_map(each).collect())];
+        }
+        let their = |column: fn(&'a System) -> Column<'a>| with.iter().map(|s| column(s)).collect();
+        vec![
+            self.table("", ours),
+            self.table(&format!(": {}", self.theirs()), their(Column::PaperOf)),
+            self.table(&format!(": ours against {}", self.theirs()), their(Column::ErrorOf)),
+        ]
+    }
+
+    /// Whether all systems predict the same numbers: one column has them.
+    fn is_shared(&self, with: &[&System]) -> bool {
+        let paper = |place: &Row, s: &System| self.row(place, s).and_then(|r| r.paper);
+        let same = |place: &&Row| {
+            let all: Vec<Option<f64>> = self.systems.iter().map(|s| paper(place, s)).collect();
+            all.windows(2).all(|w| w[0] == w[1])
+        };
+        with.len() > 1 && self.places.iter().all(same)
+    }
+
+    /// Whose numbers stand beside ours.
+    fn theirs(&self) -> &str {
+        self.e.errors.as_ref().map_or("paper", |errors| &errors.beside)
+    }
+
+    fn table(&self, what: &str, columns: Vec<Column<'_>>) -> Table {
+        let heads = columns.iter().map(|c| self.head(c));
+        let heads: Vec<&str> = self.names.iter().copied().chain(heads).collect();
+        let mut table = Table { keys: self.names.len(), ..Table::new(self.caption(what), &heads) };
+        let mut last: Vec<Field> = Vec::new();
+        for place in &self.places {
+            let keys = self.keys(place);
+            let mut line = keys.clone();
+            // What a line has in common with the one above it is not said again.
+            for i in 0..keys.len().saturating_sub(1) {
+                if !last.is_empty() && last[..=i] == keys[..=i] {
+                    line[i] = Field::default();
+                }
+            }
+            line.extend(columns.iter().map(|c| self.cell(place, c)));
+            table.rows.push(line);
+            last = keys;
+        }
+        table
+    }
+
+    fn head(&self, column: &Column<'a>) -> &str {
+        match column {
+            Column::Ours(s) | Column::PaperOf(s) | Column::ErrorOf(s) => &s.name,
+            Column::Paper(_) | Column::Shared => self.theirs(),
+            Column::Error(_) if self.is_in_points() => "points",
+            Column::Error(_) => "error",
+        }
+    }
+
+    fn cell(&self, place: &Row, column: &Column<'_>) -> Field {
+        let none = Field::none();
+        match column {
+            Column::Ours(s) => self.row(place, s).map_or(none, |r| ours(self.e, r)),
+            Column::Paper(s) | Column::PaperOf(s) => {
+                self.row(place, s).map_or(none, |r| paper(self.e, r))
+            }
+            Column::Shared => {
+                let all = self.systems.iter().filter_map(|s| self.row(place, s));
+                let best =
+                    all.max_by_key(|r| (r.paper.is_some(), is_withheld(r, &self.e.withheld)));
+                best.map_or(none, |r| paper(self.e, r))
+            }
+            Column::Error(s) | Column::ErrorOf(s) => {
+                let error = self.row(place, s).and_then(|r| self.error(r));
+                error.map_or(none, |(x, text)| Field::number(x, text))
+            }
+        }
+    }
+
+    fn is_in_points(&self) -> bool {
+        self.e.errors.is_some() && unit(self.metric) == UNITLESS
+    }
+
+    /// The error of a share in its own measure or in percentage points, of all else in per cent.
+    fn error(&self, row: &Row) -> Option<(f64, String)> {
+        if self.is_in_points() {
+            return errors::points(row).map(|x| (x, format!("{x:+.1}")));
+        }
+        let off = off(row).filter(|_| self.e.errors.is_none() || !is_endless(row))?;
+        Some((off, off_words(row, off)))
+    }
+}
+
+/// A column of a system, or of all.
+enum Column<'a> {
+    /// Our values.
+    Ours(&'a System),
+    /// The numbers beside them.
+    Paper(&'a System),
+    /// How far ours are off.
+    Error(&'a System),
+    /// The numbers beside all systems alike.
+    Shared,
+    /// The numbers, in a table of their own.
+    PaperOf(&'a System),
+    /// The errors, in a table of their own.
+    ErrorOf(&'a System),
+}
+
+/// Its unit, after a comma, as values are written.
+pub fn in_unit(metric: &str) -> String {
+    let reading = metric::reading(metric).unit;
+    let said = unit(metric) == UNITLESS || reading == metric::words(metric);
+    if said { String::new() } else { format!(", {reading}") }
+}
+
+fn value(metric: &str, x: f64) -> Field {
+    let text = match unit(metric) {
+        UNITLESS if x.abs() <= 1.0 => format!("{x:.3}"),
+        _ => page::reading(metric, x),
+    };
+    Field::number(x, text)
+}
+
+/// Our value.
+fn ours(e: &Experiment, row: &Row) -> Field {
+    match row.value {
+        _ if e.errors.is_some() && is_endless(row) => Field::text("no end"),
+        Some(x) => value(&row.metric, x),
+        None => Field::none(),
+    }
+}
+
+/// The number beside it.
+fn paper(e: &Experiment, row: &Row) -> Field {
+    match row.paper {
+        Some(x) => value(&row.metric, x),
+        None if is_withheld(row, &e.withheld) => Field::text(WITHHELD),
+        None => Field::none(),
+    }
+}
+
+/// How far ours is off: of a share the difference, of all else as a share of the paper's.
+fn off(row: &Row) -> Option<f64> {
+    let (ours, paper) = row.value.zip(row.paper)?;
+    match unit(&row.metric) {
+        UNITLESS => Some(ours - paper),
+        _ => (paper != 0.0).then(|| ours / paper - 1.0),
+    }
+}
+
+fn off_words(row: &Row, off: f64) -> String {
+    match unit(&row.metric) {
+        UNITLESS => format!("{off:+.2}"),
+        _ => format!("{:+.1} %", 100.0 * off),
+    }
+}
+
+/// Our value with the paper's below it.
+fn both(e: &Experiment, row: &Row) -> Field {
+    if row.value.is_none() {
+        return Field::text("no answer").with(&*row.reason);
+    }
+    let field = ours(e, row);
+    if row.paper.is_none() && is_withheld(row, &e.withheld) {
+        return field.with("withheld from this project");
+    }
+    let (Some(_), Some(off)) = (row.paper, off(row)) else { return field };
+    let tone = if off.abs() > OFF { Tone::Mixed } else { Tone::Plain };
+    field.with(format!("{} ({})", paper(e, row).text, off_words(row, off))).marked(tone)
+}

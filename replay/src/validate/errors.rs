@@ -1,0 +1,200 @@
+//! How far predictions were off, by the figures that others report, and two naive predictions beside them.
+
+use super::outcome::{PointResult, SENSITIVE_POINTS};
+use crate::compare::Summary;
+use orrery_report::page::{Field, Table};
+
+/// A finish rate outside 1 to 99 % on both sides is easily predicted.
+const EASY_PERCENT: f64 = 1.0;
+/// Policies whose measured finish rates are further apart than this, in percentage points, have an order.
+const APART_POINTS: f64 = 2.0;
+
+/// The finish rate in percent, requests in time a second, and latencies that 50, 90 and 99 % do not exceed.
+type Figures = [Option<f64>; 5];
+
+fn figures(s: &Summary) -> Figures {
+    // Without an answer there is no latency.
+    let ns = |ns: u64| (s.latency.count > 0).then_some(ns as f64);
+    let l = &s.latency;
+    let p90 = l.p90_ns.and_then(ns);
+    [Some(100.0 * s.finish_rate), Some(s.goodput_per_s), ns(l.p50_ns), p90, ns(l.p99_ns)]
+}
+
+/// Who predicts.
+#[derive(Clone, Copy)]
+enum By {
+    /// The profile, with all that it has.
+    Profile,
+    /// Its laws alone.
+    Law,
+    /// Its laws, of a queue without a policy.
+    Queue,
+}
+
+impl By {
+    const ALL: [By; 3] = [By::Profile, By::Law, By::Queue];
+
+    fn of(self, r: &PointResult) -> Figures {
+        let naive = |s: Option<&Summary>| s.map_or([None; 5], figures);
+        match self {
+            By::Profile => {
+                let mut all = figures(&r.simulated);
+                all[0] = Some(r.predicted_percent());
+                all
+            }
+            By::Law => naive(r.naive.as_ref().map(|n| &n.law)),
+            By::Queue => naive(r.naive.as_ref().map(|n| &n.queue)),
+        }
+    }
+}
+
+/// The means over the valid runs; nothing without one.
+fn measured(r: &PointResult) -> Figures {
+    let all: Vec<Figures> = r.valid().map(|run| figures(&run.measured)).collect();
+    std::array::from_fn(|i| {
+        let values: Option<Vec<f64>> = all.iter().map(|f| f[i]).collect();
+        let values = values.filter(|v| !v.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    })
+}
+
+/// Whether a finish rate is below 1 or above 99 % on both sides, in percent.
+fn is_easy(predicted: f64, measured: f64) -> bool {
+    let extreme = |x: f64| x <= EASY_PERCENT || x >= 100.0 - EASY_PERCENT;
+    extreme(predicted) && extreme(measured)
+}
+
+/// How far a figure is off at each of these points: a finish rate in points, the others in percent.
+fn off(points: &[&PointResult], by: By, figure: usize) -> Vec<f64> {
+    let one = |r: &&PointResult| {
+        let (p, m) = (by.of(r)[figure]?, measured(r)[figure]?);
+        match figure {
+            0 => Some((m - p).abs()),
+            // Nothing is a share of nothing.
+            _ => (m > 0.0).then(|| 100.0 * (p / m - 1.0).abs()),
+        }
+    };
+    points.iter().filter_map(one).collect()
+}
+
+/// Of pairs of policies at one place that are measurably apart: how many are in the order that was predicted, and all.
+fn order(points: &[&PointResult], by: By) -> (usize, usize) {
+    let (mut right, mut all) = (0, 0);
+    for (i, a) in points.iter().enumerate() {
+        let place = |r: &PointResult| (r.exec_ms, r.slo_ms, r.load);
+        for b in points[..i].iter().filter(|b| place(b) == place(a)) {
+            let of = |f: &dyn Fn(&PointResult) -> Figures| Some(f(a)[0]? - f(b)[0]?);
+            let (Some(m), Some(p)) = (of(&measured), of(&|r| by.of(r))) else { continue };
+            if m.abs() > APART_POINTS {
+                all += 1;
+                right += usize::from(m * p > 0.0);
+            }
+        }
+    }
+    (right, all)
+}
+
+fn mean(of: &[f64]) -> Field {
+    let mean = of.iter().sum::<f64>() / of.len() as f64;
+    if of.is_empty() { Field::none() } else { Field::number(mean, format!("{mean:.2}")) }
+}
+
+fn largest(of: &[f64]) -> Field {
+    let largest = of.iter().copied().fold(0.0, f64::max);
+    if of.is_empty() { Field::none() } else { Field::number(largest, format!("{largest:.2}")) }
+}
+
+/// Errors of the finish rate, as twins: of points between 1 and 99 %, and of the others.
+pub(super) fn of_twins(points: &[&PointResult]) -> [Vec<f64>; 2] {
+    let mut both = [Vec::new(), Vec::new()];
+    for (predicted, measured) in points.iter().filter_map(|r| r.stable_twin()) {
+        both[usize::from(is_easy(predicted, measured))].push((measured - predicted).abs());
+    }
+    both
+}
+
+/// Errors of the finish rate by the profile alone: of points between 1 and 99 %, and of the others.
+pub(super) fn of_points<'a>(points: &[&'a PointResult]) -> [Vec<&'a PointResult>; 2] {
+    let stable = points.iter().copied().filter(|r| !r.is_sensitive());
+    stable.filter(|r| r.valid().next().is_some()).fold([Vec::new(), Vec::new()], |mut both, r| {
+        let sides = (r.predicted_percent(), measured(r)[0].unwrap_or_default());
+        both[usize::from(is_easy(sides.0, sides.1))].push(r);
+        both
+    })
+}
+
+/// Means of [`of_points`] for a table of several campaigns.
+pub(super) fn summed(points: &[&PointResult]) -> Vec<Field> {
+    let [between, easy] = of_points(points);
+    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
+    let rates = off(&between, By::Profile, 0);
+    let count = |n: usize| Field::number(n as f64, n.to_string());
+    let mut fields =
+        vec![count(between.len()), mean(&rates), largest(&rates), mean(&off(&between, By::Law, 0))];
+    fields.push(count(easy.len()));
+    fields.extend([2, 4, 1].map(|figure| mean(&off(&all, By::Profile, figure))));
+    fields
+}
+
+/// The table that a report leads with.
+pub(super) fn table(points: &[&PointResult]) -> Table {
+    let caption = format!(
+        "By the profile alone, of stable points (the standard deviation of their draws is at most {SENSITIVE_POINTS} \
+         points) with a valid run: measured against predicted. Latency and goodput are those of the first draw. Points where \
+         both finish rates are at most 1 % or at least 99 % are apart: they are easy to predict. Beside them two naive predictions: the laws \
+         alone, without noise, stalls and overhead; and a queue without a policy (first in, first out, in the largest \
+         batches) under these laws. The order is that of pairs of policies at one load whose measured finish rates are more \
+         than {APART_POINTS} points apart. A row without a point is left out: older runs have no p90."
+    );
+    let columns = [
+        "error of",
+        "in",
+        "points",
+        "mean",
+        "largest",
+        "laws alone: mean",
+        "largest",
+        "queue: mean",
+        "largest",
+    ];
+    let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
+    let [between, easy] = of_points(points);
+    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
+    let rows: [(&str, &str, &[&PointResult], usize); 6] = [
+        ("finish rate, between 1 and 99 %", "points", &between, 0),
+        ("finish rate, at most 1 or at least 99 %", "points", &easy, 0),
+        ("goodput", "%", &all, 1),
+        ("latency p50", "%", &all, 2),
+        ("latency p90", "%", &all, 3),
+        ("latency p99", "%", &all, 4),
+    ];
+    let words = |what: &str, unit: &str, count: usize| {
+        vec![Field::text(what), Field::text(unit), Field::number(count as f64, count.to_string())]
+    };
+    for (what, unit, points, figure) in rows {
+        let errors = By::ALL.map(|by| off(points, by, figure));
+        let mut row = words(what, unit, errors[0].len());
+        row.extend(errors.iter().flat_map(|e| [mean(e), largest(e)]));
+        table.rows.push(row);
+    }
+    let names =
+        ["finish rate as twins, between 1 and 99 %", "finish rate as twins, the other points"];
+    for (what, errors) in names.iter().zip(of_twins(points)) {
+        let mut row = words(what, "points", errors.len());
+        row.extend([mean(&errors), largest(&errors)]);
+        row.resize(columns.len(), Field::default());
+        table.rows.push(row);
+    }
+    let valid: Vec<&PointResult> =
+        points.iter().copied().filter(|r| r.valid().next().is_some()).collect();
+    let orders = [By::Profile, By::Law].map(|by| order(&valid, by));
+    let mut row = words("order of policies", "pairs right", orders[0].1);
+    let told =
+        orders.map(|(right, all)| [Field::text(format!("{right} of {all}")), Field::default()]);
+    row.extend(told.concat());
+    row.resize(columns.len(), Field::default());
+    table.rows.push(row);
+    // A row without a point says nothing.
+    table.rows.retain(|row| row[2].key > Some(0.0));
+    table
+}
