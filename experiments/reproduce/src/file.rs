@@ -176,7 +176,7 @@ pub fn reference() -> Vec<Table> {
         ("laws", applications.keys(&["laws"], &[])),
         ("leave_one_out", applications.keys(&["leave_one_out"], &[])),
         ("score", score.keys(&["score"], &[])),
-        ("score law", score.keys(&["score", "law"], &[])),
+        ("score distribution", score.keys(&["score", "law"], &[])),
         ("score request", score.keys(&["score", "request"], &[])),
         ("pool", pool.keys(&["pool"], &[])),
         ("partition", kind("partition").keys(&["partition"], &[])),

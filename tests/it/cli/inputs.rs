@@ -111,7 +111,8 @@ fn all_refused(table: &str) {
         let [from, to] = [from, to].map(|text| text.replace("\\n", "\n"));
         assert!(sound.contains(&from), "{file}: {from}");
         place.write(file, sound.replacen(&from, &to, 1));
-        place.run(&[command, file]).refused(says);
+        let words: Vec<&str> = command.split(' ').chain([file]).collect();
+        place.run(&words).refused(says);
         place.write(file, sound);
     }
 }

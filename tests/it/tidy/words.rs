@@ -12,7 +12,7 @@ const GLOSSARY: &str = "docs/glossary.md";
 const NOT_YET: [&str; 1] = ["docs/replay.md"];
 
 /// Names that have a replaced word in them.
-const NAMES: [&str; 1] = ["Little's law"];
+const NAMES: [&str; 2] = ["Little's law", "carry-load"];
 
 /// Where the texts of the program are: folders with an extension, and whether `///` leaves it too, as help does.
 const TEXTS: [(&str, &str, bool); 11] = [
@@ -146,11 +146,12 @@ fn quoted(source: &str, documented: bool) -> Vec<(usize, String)> {
         } else if from.starts_with('"') {
             let body = before.trim_end_matches('#');
             let raw = body.ends_with('r').then(|| format!("\"{}", &before[body.len()..]));
+            let close = raw.as_ref().map_or(1, String::len);
             let end = match raw {
-                Some(close) => from[1..].find(&close).map_or(from.len(), |n| n + 1 + close.len()),
+                Some(raw) => from[1..].find(&raw).map_or(from.len(), |n| n + 1 + close),
                 None => end_of_text(from),
             };
-            found.push((line, spoken(&from[1..end.saturating_sub(1).max(1)])));
+            found.push((line, spoken(&from[1..end.saturating_sub(close).max(1)])));
             end
         } else {
             1
@@ -185,7 +186,7 @@ fn spoken(text: &str) -> String {
 /// Whether a text is a key or an option in place of words.
 fn is_key(text: &str) -> bool {
     let is_path = |t: &str| t.starts_with("--") || t.contains(['.', '_', '[', '=']);
-    KEYS.contains(&text) || (!text.trim().contains(' ') && is_path(text) && !lacks_zero(text))
+    KEYS.contains(&text) || (!text.trim().contains(' ') && is_path(text))
 }
 
 /// The texts of an input file: titles, claims, notes and comments, and no names.

@@ -53,7 +53,7 @@ impl Tokens {
         self.check_fit(&machine, coming.list())?;
         let longest = coming.longest();
         if longest > IN_TIME_MAX {
-            let found = format!("{} s in which an answer is in time", longest.as_secs_f64());
+            let found = format!("{} s until an answer is late", longest.as_secs_f64());
             let allowed = format!("at most {} s", IN_TIME_MAX.as_secs_f64());
             let remedy = "lower `tpot_ms` or `ttft_ms`: a probe lasts many times as long";
             return Err(SpecError::value("slo", found, allowed, remedy));
