@@ -179,7 +179,10 @@ fn spoken(text: &str) -> String {
     let lines = text.split("\\\n").map(str::trim_start).collect::<Vec<_>>().concat();
     let mut parts = lines.split('{');
     let mut out = parts.next().unwrap_or_default().to_string();
-    parts.for_each(|part| out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest)));
+    parts.for_each(|part| {
+        out.push('_');
+        out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+    });
     prose(&out.replace("\\n", " "))
 }
 
@@ -253,7 +256,7 @@ fn quoted_words_are_allowed_and_whole_ones_are_found() {
     let source = "// told \"a b\"\nf('\"', \"it \\\"is\\\" {told} \\\n    told\", \"a.told\", r#\"a \"b\" c\"#); /// a law\n";
     let texts = quoted(source, true);
     let texts: Vec<(usize, &str)> = texts.iter().map(|(n, t)| (*n, t.as_str())).collect();
-    assert_eq!(texts, [(2, "it \\\"is\\\"  told"), (3, "a \"b\" c"), (3, " a law")]);
+    assert_eq!(texts, [(2, "it \\\"is\\\" _ told"), (3, "a \"b\" c"), (3, " a law")]);
     assert!(has("What it CARRIES.", "carries") && !has("miscarries", "carries"));
     assert!(
         lacks_zero("off by .036") && lacks_zero("| .5 |") && !lacks_zero("0.036, docs.rs, a.5b")
