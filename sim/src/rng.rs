@@ -47,11 +47,11 @@ impl Stream {
 
 impl TryRng for Stream {
     type Error = Infallible;
-    #[inline]
+    // Not inlined: packages that are built without optimisation would have a generator of their own, and the linker
+    // may take it for everybody's.
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         self.0.try_next_u32()
     }
-    #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         self.0.try_next_u64()
     }

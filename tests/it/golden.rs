@@ -11,8 +11,10 @@ use orrery_report::Forms;
 use orrery_reproduce::experiment::{Experiment, Preset};
 use orrery_reproduce::registry::find;
 use orrery_reproduce::reproduce::{Asked, How, Outcome, run};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Lines of a difference that are shown.
 const SHOWN_MAX: usize = 40;
@@ -82,6 +84,14 @@ pub fn small(id: &str, cases: &[&str], seeds: u32) -> Experiment {
     e
 }
 
+/// A shipped experiment as it is, in text that does not fold: run once for all tests.
+pub fn whole(id: &str) -> Arc<Forms> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Forms>>>>> = Mutex::new(BTreeMap::new());
+    unfold();
+    let known = KNOWN.lock().expect("no panic").entry(id.to_string()).or_default().clone();
+    known.get_or_init(|| Arc::new(forms(&find(id).expect("a shipped experiment"), 0))).clone()
+}
+
 /// Runs an experiment on so many threads.
 pub fn forms(e: &Experiment, jobs: usize) -> Forms {
     let how = How { jobs, ..How::default() };
@@ -103,7 +113,5 @@ fn a_difference_shows_the_lines_that_differ_by_number() {
 /// With the values that are withheld: ours stands there alone.
 #[test]
 fn the_measurement_on_16_v100s_reads_as_it_did() {
-    unfold();
-    let study = find("alpaserve-v100").expect("a shipped study");
-    check("alpaserve-v100.txt", &forms(&study, 0).table);
+    check("alpaserve-v100.txt", &whole("alpaserve-v100").table);
 }

@@ -24,12 +24,12 @@ fn a_server_without_cost_changes_no_record_of_any_policy() {
     }
 }
 
-/// From next to nothing to a server that is four times too slow: policies learn late of what has long
+/// From little to a server that is four times too slow: policies learn late of what has long
 /// happened, and their actions leave later than they think.
 #[test]
 fn every_policy_keeps_the_books_behind_a_slow_server() {
     let setup = crowded(400);
-    for us in [1, 300, 5_000, 20_000] {
+    for us in [300, 20_000] {
         let span = Span::from_us(us);
         let costs = [
             Cost { request: span, action: span, result: span },

@@ -244,33 +244,6 @@ fn record(fields: &mut Fields<'_>, kind: &[u8]) -> Result<Record, LogError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::policy::fluid::{Config, Fluid};
-    use crate::jobs::policy::{JobPolicy, salus};
-    use crate::jobs::world::simulate;
-
-    fn logged(policy: impl JobPolicy, cluster: &Cluster) -> (Vec<u8>, Vec<(Time, Record)>) {
-        let job = |iterations| Job { iterations, ..Job::default() };
-        let jobs = [job(4), job(4), job(12), job(30)];
-        let log = LogWriter::new(Vec::new(), &Terms::new(cluster, &policy.name()));
-        let (log, records) = simulate(cluster, &jobs, policy, (log, Vec::new())).observer;
-        (log.finish().unwrap(), records)
-    }
-
-    #[test]
-    fn what_is_written_is_read_again() {
-        let (fluid, salus) = (Config::default(), salus::Config::default());
-        let (five, gpu) = (Cluster::workers(5), Cluster::gpu(100));
-        let both = [
-            (logged(Fluid::new(fluid), &five), five),
-            (logged(salus::Salus::new(salus), &gpu), gpu),
-        ];
-        for ((bytes, records), cluster) in both {
-            let (terms, read) = read_log(&bytes[..], "a.log").unwrap();
-            assert_eq!(terms, Terms::new(&cluster, &terms.policy));
-            let read: Vec<_> = read.into_iter().map(|r| (r.0, r.1)).collect();
-            assert_eq!(read, records);
-        }
-    }
 
     #[test]
     fn a_damaged_line_is_named_with_what_is_allowed() {

@@ -209,14 +209,6 @@ fn our_figures_are_the_same_without_the_paper_s() {
     assert!(text.contains("one-modal"), "{text}");
 }
 
-#[test]
-fn the_number_of_jobs_changes_no_byte() {
-    let place = Place::with("small.toml", small_table("").replace("[2.0]", "[1.5, 3.0]"));
-    let one = place.run(&["reproduce", "small.toml", "--format", "json", "--jobs", "1"]).ok();
-    let two = place.run(&["reproduce", "small.toml", "--format", "json", "--jobs", "2"]).ok();
-    assert!(one == two);
-}
-
 /// Kept cells serve fewer seeds as they are, and more seeds run only what is short.
 #[test]
 fn kept_cells_serve_other_numbers_of_seeds() {
@@ -240,18 +232,6 @@ fn kept_cells_serve_other_numbers_of_seeds() {
     let five = cells();
     assert!(five.keys().eq(three.keys()) && five != three, "the same cells, with more in them");
     assert_eq!(csv("3", &["--out", "r"]), csv("3", &[]));
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let place = Place::with("small.toml", small_table(""));
-    for args in [&["list"][..], &["reproduce", "small.toml", "--format", "json"]] {
-        let mut command = place.command(args);
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        let mut child = command.spawn().expect("a process");
-        drop(child.stdout.take());
-        Ran::of(args, child.wait_with_output().expect("a process")).ok();
-    }
 }
 
 #[test]

@@ -331,12 +331,3 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");
 }
-
-#[test]
-fn a_run_of_prompts_says_that_they_run_as_padded_batches() {
-    let llm = "llm = { file = 'azure-llm2023-code', base_ms = 1.0, per_context_ms = 0.01, \
-               per_generated_ms = 1.0 }\nrequests = 100";
-    let place = Place::with("a.toml", small_scenario(llm));
-    let text = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
-    assert!(text.contains("padded-batches: `llm` arrivals run as padded batches"), "{text}");
-}

@@ -174,7 +174,7 @@ fn a_sweep_too_large_for_a_table_has_its_rows() {
     let write = |cells: usize| {
         let values = vec!["60.0"; cells - 1].join(", ");
         let sweep = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
-                     set = { \"arrivals.requests\" = 5 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
+                     set = { \"arrivals.requests\" = 5, \"profile.batches\" = 1 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
         place.write("s.toml", format!("{sweep}values = [50.0, {values}]\n"));
     };
     write(50);

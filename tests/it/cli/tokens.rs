@@ -228,44 +228,6 @@ fn a_sweep_of_tokens_is_stored_shared_and_merged_as_one_of_a_scenario() {
 }
 
 #[test]
-fn each_key_off_its_default_changes_the_result() {
-    let place = Place::with("chat.toml", FILE);
-    let run = |text: &str| {
-        place.write("other.toml", text);
-        place.run(&["-q", "run", "other.toml", "--format", "wide"]).ok()
-    };
-    let own = run(FILE);
-    let own_times = FILE.replace("rate_per_s = 3.0\n", "");
-    let none = "[tokens]\n";
-    for (text, than) in [
-        (FILE.replace("rtx4090-llama-3.1-8b\"\nkv", "rtxpro6000-llama-3.1-8b\"\nkv"), &own),
-        (FILE.replace("kv_blocks = 700", "kv_blocks = 5000"), &own),
-        (FILE.replace(none, "[tokens]\nblock_tokens = 20\n"), &own),
-        (
-            FILE.replace(
-                none,
-                "[tokens]\nall_reduce = { times = 64, us = 20, token_bytes = 8192, bandwidth = 16 }\n",
-            ),
-            &own,
-        ),
-        (FILE.replace("-llama-3.1-8b\"\ncount", "-llama-3.1-8b\"\nstretch = 1.0\ncount"), &own),
-        (FILE.replace("count = 60", "count = 61"), &own),
-        (FILE.replace("requests = \"vllm-rtx4090-llama-3.1-8b\"", "requests = \"azure-llm2023-code\""), &own),
-        (FILE.replace("rate_per_s = 3.0", "rate_per_s = 2.9"), &own),
-        (own_times.clone(), &own),
-        (own_times.replace(none, "[tokens]\nstretch = 2.0\n"), &run(&own_times)),
-        (FILE.replace("ttft_ms = 1000", "ttft_ms = 4000"), &own),
-        (FILE.replace("tpot_ms = 100\n[[", "tpot_ms = 20\n[["), &own),
-        (FILE.replace("ttft_ms = 1000", "share = 3.0\nttft_ms = 1000"), &own),
-        (FILE.replace("name = \"chat\"", "name = \"chat\"\nseed = 2"), &own),
-    ] {
-        let other = run(&text);
-        // A factor of 1 is none, and is the only one here that changes nothing.
-        assert_eq!(other == **than, text.contains("stretch = 1.0"), "{text}\n{other}");
-    }
-}
-
-#[test]
 fn a_wrong_file_of_tokens_names_the_line_the_key_and_the_remedy() {
     let with = |from: &str, to: &str| FILE.replacen(from, to, 1);
     for (text, says) in [

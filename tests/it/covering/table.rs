@@ -73,7 +73,8 @@ pub const EXCUSED: &[(&str, &str)] = &[
     ("Rule.", "of `rule` only"),
 ];
 
-/// The world that every other is made from: two models, three applications, two devices, a little too much load.
+/// The world that every other is made from: two models, three applications, two devices, a little too much load; and
+/// a profile of few batches, because the default's 500 of each size take longer than all else.
 pub const BASE: &str = r#"
 seed = 7
 
@@ -108,4 +109,7 @@ count = 2
 [arrivals]
 poisson = { rate_per_s = 450.0 }
 requests = 150
+
+[profile]
+batches = 60
 "#;

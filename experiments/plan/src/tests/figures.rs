@@ -31,7 +31,7 @@ fn of_day(path: &std::path::Path, pools: &str, scale: &str) -> String {
     format!(
         "pools = {pools:?}\ngoal = \"carry-load\"\nseeds = 2\nprecision = 0.02\nbad_rate = 0.02\n\
          requests_per_model = 500\npolicies = [{policy:?}]\n\
-         [[instance]]\nkind = \"g\"\nprice_usd_per_hour = 1.0\ncount_max = 12\n{base}\
+         [[instance]]\nkind = \"g\"\nprice_usd_per_hour = 1.0\ncount_max = 6\n{base}\
          [day]\ntrace_steps = 2\nscale = {scale:?}\n\
          [scenario]\n[[scenario.model]]\nname = \"m\"\nslo_ms = 35.0\n\
          latency = {{ table = [[1, 10.0]] }}\n[[scenario.app]]\nname = \"a\"\nmodel = \"m\"\n\

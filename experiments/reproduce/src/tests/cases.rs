@@ -23,12 +23,3 @@ fn cases_with_the_same_modes_have_the_same_mean_of_modes_whatever_the_shares() {
     let task = of("gpt-cornell");
     assert!((task.modes_mean_ms - task.mean_ms()).abs() < 1e-9, "of other cases the mean");
 }
-
-#[test]
-fn an_unknown_case_is_told_every_rule() {
-    let cases = rules();
-    let error = Case::make(&cases, "gpt-3").unwrap_err().to_string();
-    for rule in ["N-modal", "std-A/B", "gpt-cornell", "inception-DATASET"] {
-        assert!(error.contains(rule), "{error}");
-    }
-}

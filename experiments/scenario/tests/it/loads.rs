@@ -5,7 +5,6 @@ use orrery_scenario::Scenario;
 use orrery_scenario::setup::Workload;
 use orrery_sim::request::{Arrival, End, ModelId};
 use orrery_sim::time::{Span, Time};
-use orrery_traces::workload_file::record;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::from_text(NAME, text).unwrap_or_else(|e| panic!("{e}"))
@@ -105,21 +104,6 @@ fn folder(workload: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("s.toml"), with_arrivals(workload)).unwrap();
     folder
-}
-
-#[test]
-fn a_recorded_workload_replays_to_the_same_metrics() {
-    let folder = folder("workload = { file = \"w.csv\" }");
-    let first = scenario(&with_arrivals("poisson = { rate_per_s = 90 }\nrequests = 300"));
-    let setup = first.setup(3).unwrap();
-    let file = std::fs::File::create(folder.path().join("w.csv")).unwrap();
-    assert_eq!(record(setup.sources(3).unwrap()[0].as_mut(), file, "w.csv").unwrap(), 300);
-    let second = Scenario::load(folder.path().join("s.toml")).unwrap();
-    for policy in first.policies().unwrap() {
-        let (a, b) = (setup.run(&policy, 3).unwrap(), second.setup(3).unwrap());
-        let b = b.run(&policy, 3).unwrap();
-        assert_eq!((a.total().ends, a.end()), (b.total().ends, b.end()));
-    }
 }
 
 /// The same load with the scenario's SLOs, which are scaled.
