@@ -295,7 +295,7 @@ pub fn registered<K: Registry + ?Sized>(name: &str) -> Result<&'static Registere
             let hint = hint(name, names.iter().copied());
             (
                 format!("there is no {} `{name}`", K::WHAT),
-                format!("{hint}name {}", one_of(name, names.iter().copied())),
+                format!("{hint}name {}", one_of(name, names)),
             )
         })
     })

@@ -147,13 +147,8 @@ pub fn with_keys<T: Serialize + DeserializeOwned>(
 
 fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-    let allowed = format!("a key and a value of {of}");
-    SpecError::value(
-        keys.join("`, `"),
-        place::said(e.message()),
-        allowed,
-        "correct the key or the value",
-    )
+    let (found, allowed) = (place::said(e.message()), format!("a key and a value of {of}"));
+    SpecError::value(keys.join("`, `"), found, allowed, "correct the key or the value")
 }
 
 /// Sets a dotted key; tables on the way are made, items of lists are found by name or number.
