@@ -2,7 +2,7 @@
 
 use crate::error::PlotError;
 use crate::spec::Spacing;
-use orrery_results::{DistributionRow, Row, difference_in};
+use orrery_results::{DistributionRow, Row, difference_in, system_of};
 
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the
 /// rows of scope `all` are taken where there are any.
@@ -54,7 +54,7 @@ impl RowFilter {
         }
         keep(figure, "case", &self.cases, &mut kept, |r| vec![&r.case])?;
         keep(figure, "preset", &self.presets, &mut kept, |r| vec![&r.preset])?;
-        let names = |r: &'a Row| vec![r.system.as_str(), &r.policy, base_name(&r.policy)];
+        let names = |r: &'a Row| vec![r.system.as_str(), &r.policy, system_of(&r.policy)];
         keep(figure, "system", &self.systems, &mut kept, names)?;
         self.keep_scope(figure, &mut kept, |r| &r.scope)?;
         Ok(kept)
@@ -70,7 +70,7 @@ impl RowFilter {
         let mut kept: Vec<&DistributionRow> = rows.iter().collect();
         keep(figure, "quantity", &[quantity.to_string()], &mut kept, |r| vec![&r.quantity])?;
         keep(figure, "case", &self.cases, &mut kept, |r| vec![&r.case])?;
-        let names = |r: &'a DistributionRow| vec![r.policy.as_str(), base_name(&r.policy)];
+        let names = |r: &'a DistributionRow| vec![r.policy.as_str(), system_of(&r.policy)];
         keep(figure, "system", &self.systems, &mut kept, names)?;
         self.keep_scope(figure, &mut kept, |r| &r.scope)?;
         // Without one of its points a distribution is another one.
@@ -94,11 +94,6 @@ impl RowFilter {
         }
         keep(figure, "scope", &self.scopes, kept, |r| vec![scope(r)])
     }
-}
-
-/// A policy's name without its parameters.
-pub(crate) fn base_name(policy: &str) -> &str {
-    policy.split('[').next().unwrap_or(policy)
 }
 
 /// Keeps the rows with a wanted word; every wanted word must be there, so that a typing mistake is

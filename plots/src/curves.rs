@@ -1,13 +1,13 @@
 //! Curves: a metric against an axis, a panel for each case.
 
-use crate::choice::{RowFilter, base_name};
+use crate::choice::RowFilter;
 use crate::error::{PlotError, distinct};
 use crate::gaps::with_gaps;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::systems::Looks;
 use crate::{Figure, names};
-use orrery_results::{Row, metric};
+use orrery_results::{PolicyText, Row, metric, system_of};
 
 mod bars;
 mod draw;
@@ -269,14 +269,14 @@ impl<'a> Curves<'a> {
         if names::system(name) != name {
             return names::system(name);
         }
-        let base = base_name(name);
+        let base = system_of(name);
         let others: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let alike: Vec<&str> = others.into_iter().filter(|o| base_name(o) == base).collect();
+        let alike: Vec<&str> = others.into_iter().filter(|o| system_of(o) == base).collect();
         if alike.len() < 2 || name == base {
             return name.to_string();
         }
-        let own = parameters(name);
-        let everywhere = |p: &&str| alike.iter().all(|o| parameters(o).contains(p));
+        let own = PolicyText::new(name).parameters;
+        let everywhere = |p: &&str| alike.iter().all(|o| PolicyText::new(o).parameters.contains(p));
         let differing: Vec<&str> = own.into_iter().filter(|p| !everywhere(p)).collect();
         if differing.is_empty() { base.into() } else { format!("{base}[{}]", differing.join(",")) }
     }
@@ -288,12 +288,6 @@ impl<'a> Curves<'a> {
         let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
         self.looks.style(name).variant(variant)
     }
-}
-
-/// The parameters of a policy's name.
-fn parameters(name: &str) -> Vec<&str> {
-    let inside = name.split_once('[').map_or("", |x| x.1);
-    inside.trim_end_matches(']').split(',').filter(|p| !p.is_empty()).collect()
 }
 
 fn preset_rank(preset: &str) -> usize {

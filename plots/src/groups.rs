@@ -4,7 +4,7 @@ use crate::curves::{CHOOSE_FEWER, PANELS_MAX};
 use crate::error::{PlotError, distinct};
 use crate::names;
 use crate::style::SERIES_MAX;
-use orrery_results::DistributionRow;
+use orrery_results::{DistributionRow, pairs};
 
 /// One cumulative distribution: values with the share of samples that are at most as large, in
 /// order of the values.
@@ -79,8 +79,7 @@ impl Groups {
 
 /// What tells a panel from the others.
 pub(crate) fn parts(r: &DistributionRow) -> [String; 4] {
-    let axes = r.axes.split(';').filter_map(|a| a.split_once('='));
-    let axes: Vec<String> = axes.map(|(n, v)| names::setting(n, v)).collect();
+    let axes: Vec<String> = pairs(&r.axes).map(|(n, v)| names::setting(n, v)).collect();
     [r.experiment.clone(), r.case.clone(), axes.join(", "), r.scope.clone()]
 }
 

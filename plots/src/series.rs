@@ -1,7 +1,7 @@
 //! Time series: stacked panels over one time axis.
 
 use crate::Figure;
-use crate::choice::{RowFilter, base_name};
+use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
 use crate::legend::{Key, Legend};
@@ -12,7 +12,7 @@ use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::style::{SERIES_MAX, Style};
 use crate::systems::Looks;
-use orrery_results::{SeriesRow, metric};
+use orrery_results::{SeriesRow, metric, system_of};
 
 mod bins;
 
@@ -176,13 +176,13 @@ fn chosen<'a>(
 ) -> Result<(Vec<&'a SeriesRow>, Option<String>), PlotError> {
     let found: Vec<&str> = rows.iter().map(|r| r.policy.as_str()).collect();
     for wanted in &choice.systems {
-        if !found.iter().any(|p| p == wanted || base_name(p) == wanted) {
+        if !found.iter().any(|p| p == wanted || system_of(p) == wanted) {
             let remedy = "choose a policy that the table has (`--system`)";
             return Err(PlotError::missing(FIGURE, format!("policy `{wanted}`"), &found, remedy));
         }
     }
     let wanted = |r: &&SeriesRow| {
-        let named = |w: &String| *w == r.policy || w == base_name(&r.policy);
+        let named = |w: &String| *w == r.policy || w == system_of(&r.policy);
         choice.systems.is_empty() || choice.systems.iter().any(named)
     };
     let (kept, without): (Vec<&SeriesRow>, Vec<&SeriesRow>) = rows

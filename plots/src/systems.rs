@@ -3,10 +3,10 @@
 //! A variant of a system in the same figure (other parameters) keeps the colour while that tells it apart;
 //! what is no system takes a look that no system of the figure has.
 
-use crate::choice::base_name;
 use crate::panel::Look;
 use crate::scene::{Color, Stroke};
 use crate::style::{COLORS, DASHES, Fill, SHAPES, Shape, Style};
+use orrery_results::system_of;
 use std::collections::BTreeSet;
 
 /// Colours by their place in [`COLORS`].
@@ -74,7 +74,7 @@ const VARIANTS: usize = 3;
 
 /// The system of a name: `clockwork[ahead_ms=15]`, `clockwork-paper` and `CLOCKWORK, tight` are Clockwork.
 fn system(name: &str) -> Option<&'static System> {
-    let name = base_name(name).to_lowercase();
+    let name = system_of(name).to_lowercase();
     let is_of = |s: &&System| {
         let rest = name.strip_prefix(s.name);
         rest.is_some_and(|r| !r.starts_with(|c: char| c.is_alphanumeric()))

@@ -5,7 +5,7 @@
 
 use crate::out::Out;
 use crate::world::{Context, Device, PyRequest, WorldNames};
-use orrery_sim::policy::parameters::{Assumption, Configured, Lanes};
+use orrery_sim::policy::parameters::{Assumption, Configured, Lanes, Named};
 use orrery_sim::policy::{Actions, Event, Known, Outcome, Policy, Refusal};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{ActionId, DeviceId, RequestId};
@@ -101,6 +101,15 @@ impl fmt::Debug for Factory {
     }
 }
 
+impl Named for Factory {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+    fn value(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 impl Configured for Factory {
     fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         let made = Python::attach(|py| {
@@ -130,12 +139,6 @@ impl Configured for Factory {
             failed: self.failed.clone(),
             scale: self.scale,
         })
-    }
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-    fn value(&self, _: &str) -> Option<String> {
-        None
     }
     fn facts(&self, _: &[ModelProfile]) -> Vec<(&'static str, f64)> {
         Vec::new()

@@ -38,6 +38,7 @@ mod details;
 pub mod metric;
 mod row;
 mod table;
+mod text;
 mod wide;
 
 pub use details::{BatchRow, DistributionRow, Record, SeriesRow};
@@ -48,6 +49,7 @@ pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{
     JsonRows, TableError, cells, csv_lines, header, read_csv, read_rows, to_csv, to_json,
 };
+pub use text::{PolicyText, pair, pairs, system_of};
 pub use wide::{Wide, wide};
 
 /// Raised by hand whenever the same specification may give other numbers, with a line in the

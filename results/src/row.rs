@@ -1,6 +1,7 @@
 //! The one schema of results: a row for each cell and metric.
 
-use crate::metric::{difference_in, difference_of, find, range};
+use crate::metric::{difference_in, difference_of, find, range, unit};
+use crate::text::{pair, pairs};
 use serde::{Deserialize, Serialize};
 
 /// A width below this share of the value is what rounding leaves of none.
@@ -140,14 +141,26 @@ impl Flags {
 }
 
 impl Row {
+    /// The row of a metric of all requests, at the place that this row is.
+    #[must_use]
+    pub fn of_all(&self, metric: &str, value: f64) -> Row {
+        Row {
+            scope: "all".to_string(),
+            metric: metric.to_string(),
+            unit: unit(metric).to_string(),
+            value: Some(value),
+            ..self.clone()
+        }
+    }
+
     /// The value at an axis, if the cell has it.
     pub fn axis(&self, name: &str) -> Option<&str> {
-        self.axes.split(';').find_map(|a| a.strip_prefix(name)?.strip_prefix('='))
+        pair(&self.axes, name)
     }
 
     /// All axes, in order.
     pub fn axis_list(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.axes.split(';').filter_map(|a| a.split_once('='))
+        pairs(&self.axes)
     }
 
     /// Whether the row has a flag.

@@ -16,10 +16,11 @@ mod tests;
 mod time_series;
 
 pub use batches::Batches;
-pub use counts::{Counts, Figures};
+pub use counts::{Counts, Figures, Ratio};
 pub use panels::{Panel, PanelGroup, Panels};
 pub use parts::Scopes;
 pub use predictions::{PredictionErrors, Predictions, Tails};
+pub use requests::{View, Window};
 pub use sketch::Sketch;
 pub use time_series::{TimeBin, TimeSeries};
 
@@ -72,34 +73,6 @@ impl DeviceFigures {
     pub fn utilisation(&self) -> f64 {
         if self.up == Span::ZERO { 0.0 } else { self.busy.ns() as f64 / self.up.ns() as f64 }
     }
-}
-
-/// The requests that count: those that arrive in `[from, to)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The end of the warm-up.
-    pub from: Time,
-    /// The end of the measured part.
-    pub to: Time,
-}
-
-impl Default for Window {
-    fn default() -> Self {
-        Window { from: Time::ZERO, to: Time::NEVER }
-    }
-}
-
-/// Which sums of the counted requests are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
-    /// One, over all of them.
-    Total,
-    /// By model; none where groups are kept.
-    Models,
-    /// By application; none where groups are kept.
-    Apps,
-    /// By group of applications; none where each is kept. A last group without requests is left out.
-    Groups,
 }
 
 /// All metrics of a run. An [`Observer`].

@@ -147,6 +147,19 @@ pub fn enough_for_quantile(q: f64, n: u64) -> bool {
     n >= quantile_needs(q)
 }
 
+/// The median of sorted values: of an even number of them the middle of the two in the middle; `None` of none.
+pub fn median(sorted: &[f64]) -> Option<f64> {
+    let (low, high) =
+        (sorted.get(sorted.len().saturating_sub(1) / 2)?, sorted.get(sorted.len() / 2)?);
+    Some(f64::midpoint(*low, *high))
+}
+
+/// The least of sorted values that at least a share `q` of them does not exceed (the nearest rank); `None` of none.
+pub fn nearest_rank(sorted: &[f64], q: f64) -> Option<f64> {
+    let rank = (q * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
 /// The value at or below which `of_100` of 100 sorted values are, as most tables have it: between two
 /// neighbours in proportion, rounded down; zero of none.
 pub(crate) fn between_neighbours(sorted: &[u64], of_100: u64) -> u64 {
@@ -175,6 +188,21 @@ mod tests {
             assert!((student_t_975(df) - t).abs() < 2e-4, "{df}: {}", student_t_975(df));
         }
         assert_eq!(student_t_975(0), f64::INFINITY, "one value says nothing about its error");
+    }
+
+    #[test]
+    fn medians_lie_between_two_values_and_ranks_on_one() {
+        assert_eq!(
+            (median(&[]), median(&[3.0]), median(&[1.0, 2.0])),
+            (None, Some(3.0), Some(1.5))
+        );
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let at = |share| nearest_rank(&values, share);
+        assert_eq!(
+            (at(0.1), at(0.5), at(0.9), at(1.0)),
+            (Some(1.0), Some(5.0), Some(9.0), Some(10.0))
+        );
+        assert_eq!((nearest_rank(&[3.0], 0.1), nearest_rank(&[], 0.5)), (Some(3.0), None));
     }
 
     #[test]

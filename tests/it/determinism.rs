@@ -93,7 +93,7 @@ pub fn crowded(requests: u64) -> Setup {
         reply: Span::from_us(100).into(),
         seed: 0,
     });
-    setup.set_profiler(Some(Profiler { every: 3, delay: Span::from_ms(40) }));
+    setup.world.core.profiler = Some(Profiler { every: 3, delay: Span::from_ms(40) });
     setup.world.noise = Noise::Lognormal { sigma: 0.05, seed: 3 };
     setup
 }

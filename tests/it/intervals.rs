@@ -13,7 +13,7 @@
 
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{Metrics, TimeSeries, View};
+use orrery_sim::metrics::{Metrics, Ratio, TimeSeries, View};
 use orrery_sim::policy::fifo::{Config, Fifo};
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::stats::Batched;
@@ -96,11 +96,11 @@ fn estimates(seed: u64) -> [Batched; FIGURES.len()] {
     let (metrics, series) = mm1(LOAD, REQUESTS, slo, seed);
     let (batches, latency) = (metrics.batches(View::Total).remove(0), metrics.total().latency);
     [
-        batches.mean_latency_ms(),
-        batches.mean_queueing_ms(),
+        batches.ratio(Ratio::MEAN_LATENCY_MS),
+        batches.ratio(Ratio::MEAN_QUEUEING_MS),
         batches.latency_quantile_ms(0.5, &latency),
         batches.latency_quantile_ms(0.99, &latency),
-        batches.finish_rate(),
+        batches.ratio(Ratio::FINISH_RATE),
         batches.goodput_per_s(),
         series.utilisation(),
     ]

@@ -70,14 +70,10 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
     let seeds: Vec<u64> = league.cells[s][p].runs.iter().map(|r| r.seed).collect();
     let metric = difference_of(metric::ARENA_SCORE);
     let mut row = Row {
-        scope: "all".into(),
-        unit: unit(&metric).into(),
-        metric,
         versus: league.name(best.best).to_string(),
-        value: Some(-behind),
         seeds: seed_list(&seeds),
         flags: String::new(),
-        ..place.clone()
+        ..place.of_all(&metric, -behind)
     };
     if let Some(i) = interval {
         row.set_interval(-i.high, -i.low, "paired-replications");

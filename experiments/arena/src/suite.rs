@@ -3,6 +3,7 @@
 //! It never changes once it is named; its hash is that of all its files and stands in every result.
 
 use crate::shipped;
+use orrery_results::{pair, pairs};
 use orrery_scenario::scenario::texts;
 use orrery_scenario::{Scenario, SpecError, read_text};
 use orrery_sweep::hash::{Hasher, sha256};
@@ -60,12 +61,12 @@ pub struct Asked {
 impl Asked {
     /// The value at an axis, if it lies on it.
     pub fn at(&self, axis: &str) -> Option<&str> {
-        self.axes.split(';').find_map(|a| a.strip_prefix(axis)?.strip_prefix('='))
+        pair(&self.axes, axis)
     }
 
     /// All axes with their values.
     pub fn axis_list(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.axes.split(';').filter_map(|a| a.split_once('='))
+        pairs(&self.axes)
     }
 }
 

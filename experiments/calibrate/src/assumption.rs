@@ -4,6 +4,7 @@
 
 use crate::case::Case;
 use crate::value::What;
+use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_scenario::{PolicySpec, Scenario};
 use toml::{Table, Value};
@@ -158,18 +159,10 @@ fn listed(w: &World<'_>) -> Result<Vec<(String, LatencyLaw)>, String> {
 
 /// The smallest fixed part of a law, which may be taken away; why it has none.
 fn fixed_ms(law: &LatencyLaw) -> Result<f64, String> {
-    let least = |all: &mut dyn Iterator<Item = f64>| all.fold(f64::INFINITY, f64::min);
-    match law {
-        LatencyLaw::Affine { beta_ms, .. } => Ok(*beta_ms),
-        LatencyLaw::Eq3 { c0_ms, .. } | LatencyLaw::Poly { c0_ms, .. } => Ok(*c0_ms),
-        LatencyLaw::Table(rows) => Ok(0.9 * least(&mut rows.iter().map(|r| r.1))),
-        LatencyLaw::Grid { rows, .. } => {
-            Ok(0.9 * least(&mut rows.iter().flat_map(|r| r.1.iter().copied())))
-        }
-        LatencyLaw::Measured(rows) => {
-            Ok(0.9 * least(&mut rows.iter().flat_map(|r| r.1.iter().copied())))
-        }
-        _ => {
+    match law.least_ms() {
+        Some((LatencyPart::Whole, ms)) => Ok(0.9 * ms),
+        Some((_, ms)) => Ok(ms),
+        None => {
             Err("a latency in proportion to the request's own time has no part for a batch".into())
         }
     }
@@ -185,18 +178,12 @@ fn overhead_range(w: &World<'_>) -> Result<Range, String> {
 
 /// A law with so much more for each batch.
 fn with_more(law: &LatencyLaw, more: f64) -> LatencyLaw {
-    let mut law = law.clone();
-    let add = |ms: &mut f64| *ms = (*ms + more).max(1e-6);
-    match &mut law {
-        LatencyLaw::Affine { beta_ms: fixed, .. }
-        | LatencyLaw::Eq3 { c0_ms: fixed, .. }
-        | LatencyLaw::Poly { c0_ms: fixed, .. } => *fixed = (*fixed + more).max(0.0),
-        LatencyLaw::Table(rows) => rows.iter_mut().for_each(|r| add(&mut r.1)),
-        LatencyLaw::Grid { rows, .. } => rows.iter_mut().flat_map(|r| &mut r.1).for_each(add),
-        LatencyLaw::Measured(rows) => rows.iter_mut().flat_map(|r| &mut r.1).for_each(add),
-        _ => {}
-    }
-    law
+    let longer = law.with_ms(|part, ms| match part {
+        LatencyPart::Whole => (ms + more).max(1e-6),
+        LatencyPart::Fixed => (ms + more).max(0.0),
+        LatencyPart::Growing => ms,
+    });
+    longer.unwrap_or_else(|| law.clone())
 }
 
 fn overhead(w: &World<'_>, more: f64) -> Changes {

@@ -5,7 +5,7 @@ use crate::Calibration;
 use crate::errors::{Part, error};
 use crate::evidence::{Found, Noise};
 use crate::value::{MIDDLE, TAIL, Values, WHAT};
-use orrery_results::{RESULT_VERSION, Row, unit};
+use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::SpecError;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::scenario_cell::inputs_sha256;
@@ -46,13 +46,10 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
                 let theirs = case.theirs.of(what).map(|x| x * units);
                 let Some(ours) = ours.of(what).map(|x| x * units) else { continue };
                 rows.push(Row {
-                    metric: metric.to_string(),
-                    unit: unit(metric).to_string(),
-                    value: Some(ours),
                     paper: theirs,
                     paper_source: theirs.map_or(String::new(), |_| c.measured.clone()),
                     abs_error: theirs.map(|theirs| (ours - theirs).abs()),
-                    ..base.clone()
+                    ..base.of_all(metric, ours)
                 });
             }
         }

@@ -11,6 +11,7 @@ pub(crate) mod change_over;
 pub(crate) mod clusters;
 pub(crate) mod fleet;
 pub(crate) mod hardest_step;
+pub(crate) mod levels;
 pub(crate) mod pools;
 pub(crate) mod replan;
 pub(crate) mod runners_up;

@@ -10,7 +10,7 @@ use super::numbers::{is_at, is_withheld};
 use super::runner::Runner;
 use orrery_plots::{Figure, Picture, PictureKind, picture as drawn};
 use orrery_report::figure::{Size, changing, check_name, save};
-use orrery_results::{Row, UNITLESS};
+use orrery_results::{Row, UNITLESS, pairs};
 use orrery_scenario::SpecError;
 use std::path::Path;
 
@@ -98,11 +98,8 @@ fn off_the_paper(row: Row) -> Option<Row> {
 
 /// The part of the results that a figure shows: `c1 0.4`.
 fn place_in_words(at: &str) -> String {
-    let part = |part: &str| {
-        let (name, value) = part.split_once('=')?;
-        (value != "*").then(|| orrery_plots::place(name, value))
-    };
-    at.split(';').filter_map(part).collect::<Vec<_>>().join(", ")
+    let fixed = pairs(at).filter(|p| p.1 != "*");
+    fixed.map(|(name, value)| orrery_plots::place(name, value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The parts of the time, where a figure is drawn along them or its place names one; else the wholes.

@@ -1,6 +1,7 @@
 //! Which systems stand side by side: where a name stands for several presets, one of each.
 
 use super::experiment::{Experiment, Preset, System};
+use orrery_results::PolicyText;
 
 /// Systems that stand side by side.
 pub struct Group<'a> {
@@ -43,13 +44,10 @@ pub fn of(e: &Experiment) -> Vec<Group<'_>> {
 
 /// What a reading changes: the keys that the calibrated system of its name has otherwise.
 fn reading(e: &Experiment, s: &System) -> String {
-    let keys = |policy: &str| -> Vec<String> {
-        let inner = policy.split_once('[').map_or("", |p| p.1).trim_end_matches(']');
-        inner.split(',').map(str::to_string).collect()
-    };
     let of_name = |o: &&System| o.name == s.name && o.preset == Preset::Calibrated;
-    let calibrated = e.system.iter().find(of_name).map_or(Vec::new(), |o| keys(&o.policy));
-    let mut own = keys(&s.policy);
+    let calibrated =
+        e.system.iter().find(of_name).map_or(Vec::new(), |o| PolicyText::new(&o.policy).parameters);
+    let mut own = PolicyText::new(&s.policy).parameters;
     own.retain(|key| !calibrated.contains(key));
     format!("{}: {}", s.name, own.join(", "))
 }

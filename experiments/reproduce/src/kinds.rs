@@ -6,7 +6,6 @@ mod bins;
 mod cases;
 mod computed;
 mod jobs;
-mod overlay;
 mod own;
 pub mod partition;
 pub mod pool;

@@ -1,6 +1,6 @@
 //! The paper's own numbers. They stand beside ours and never enter a run.
 
-use orrery_results::Row;
+use orrery_results::{Row, pairs};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -107,11 +107,6 @@ pub struct NumbersFile {
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
-}
-
-/// The words before `=` and after it.
-fn pairs(at: &str) -> impl Iterator<Item = (&str, &str)> {
-    at.split(';').filter_map(|a| a.split_once('='))
 }
 
 impl NumbersFile {

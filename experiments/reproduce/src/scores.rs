@@ -180,12 +180,7 @@ fn compare_within(e: &Experiment, cell: &[Pair<'_>], scores: &mut Scores) {
 /// The median; none of nothing.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    let n = values.len();
-    match n {
-        0 => None,
-        _ if n % 2 == 1 => Some(values[n / 2]),
-        _ => Some(0.5 * (values[n / 2 - 1] + values[n / 2])),
-    }
+    stats::median(&values)
 }
 
 impl Scores {

@@ -7,7 +7,7 @@ use crate::error::SpecError;
 use crate::policy_spec::{of, registered};
 use orrery_sim::jobs;
 use orrery_sim::policy::ALL;
-use orrery_sim::policy::parameters::{Allowed, Row, Table};
+use orrery_sim::policy::parameters::{Allowed, Configured, Row, Table};
 use orrery_sim::tokens;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -44,7 +44,7 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     let mut of_others = of_jobs().chain(of_tokens());
     let table = match of_others.find(|t| t.about.name == name) {
         Some(table) => table,
-        None => registered(name).map_err(|e| of(name, e))?.table(),
+        None => registered::<dyn Configured>(name).map_err(|e| of(name, e))?.table(),
     };
     let about = table.about;
     let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);

@@ -6,11 +6,12 @@
 //! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
 use crate::error::{SpecError, hint};
-use orrery_sim::policy::parameters::{Assumption, Configured, Lanes, Registered, SettingError};
-use orrery_sim::policy::{ALL, Policy};
-use orrery_sim::profile::ModelProfile;
-use orrery_sim::time::Span;
+use orrery_sim::jobs::policy as jobs;
+use orrery_sim::policy::ALL;
+use orrery_sim::policy::parameters::{Configured, Named, Registered, SettingError};
+use orrery_sim::tokens::policy as tokens;
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -26,31 +27,150 @@ use std::sync::Arc;
 /// let error = PolicySpec::parse("fifo[max_bach=4]").unwrap_err().to_string();
 /// assert!(error.contains("did you mean `max_batch`?"));
 /// ```
-#[derive(Clone, Debug)]
-pub struct PolicySpec {
+pub type PolicySpec = Spec<dyn Configured>;
+
+/// A policy of a registry and its parameters, ready to be built. It derefs to what its world's `Configured` can do.
+#[derive(Debug)]
+pub struct Spec<K: ?Sized> {
     text: String,
-    config: Arc<dyn Configured>,
+    config: Arc<K>,
+}
+
+/// The policies of a world, by name.
+pub trait Registry: Named + 'static {
+    /// What messages call one.
+    const WHAT: &'static str;
+    /// What is allowed as one, with an example.
+    const ALLOWED: &'static str;
+
+    /// All of them.
+    fn all() -> &'static [Registered<Self>];
+
+    /// What is wrong with a name that none of them has, where it is one of another world; `known` are the names.
+    fn elsewhere(name: &str, known: &str) -> Option<Fault>;
+}
+
+impl Registry for dyn Configured {
+    const WHAT: &'static str = "policy";
+    const ALLOWED: &'static str = "a policy such as `clockwork` or `fifo[max_batch=4]`";
+
+    fn all() -> &'static [Registered] {
+        ALL
+    }
+
+    fn elsewhere(name: &str, _: &str) -> Option<Fault> {
+        if jobs::ALL.iter().any(|p| p.about.name == name) {
+            let message = format!("`{name}` works on jobs, and here are requests");
+            return Some((
+                message,
+                "give it in a file with `[jobs]`; docs/jobs.md has an example".into(),
+            ));
+        }
+        if tokens::ALL.iter().any(|p| p.about.name == name) {
+            let message =
+                format!("`{name}` answers token by token, and here batches end as a whole");
+            let remedy = "give it in a file with `[tokens]`; docs/tokens.md has an example";
+            return Some((message, remedy.into()));
+        }
+        None
+    }
+}
+
+impl Registry for dyn jobs::Configured {
+    const WHAT: &'static str = "policy of jobs";
+    const ALLOWED: &'static str = "a policy of jobs such as `salus[order=srtf]` or `fluid`";
+
+    fn all() -> &'static [Registered<dyn jobs::Configured>] {
+        jobs::ALL
+    }
+
+    fn elsewhere(name: &str, known: &str) -> Option<Fault> {
+        works_on_requests(name, "jobs", known)
+    }
+}
+
+impl Registry for dyn tokens::Configured {
+    const WHAT: &'static str = "policy of tokens";
+    const ALLOWED: &'static str =
+        "a policy of tokens such as `continuous[order=edf,drop=infeasible]`";
+
+    fn all() -> &'static [Registered<dyn tokens::Configured>] {
+        tokens::ALL
+    }
+
+    fn elsewhere(name: &str, known: &str) -> Option<Fault> {
+        works_on_requests(name, "tokens", known)
+    }
+}
+
+/// What is wrong with a name that is one of requests.
+fn works_on_requests(name: &str, on: &str, known: &str) -> Option<Fault> {
+    ALL.iter().any(|p| p.about.name == name).then(|| {
+        let message = format!("`{name}` works on requests, and here are {on}");
+        (message, format!("use a policy of {on}: {known}"))
+    })
+}
+
+impl<K: ?Sized> Clone for Spec<K> {
+    fn clone(&self) -> Spec<K> {
+        Spec { text: self.text.clone(), config: Arc::clone(&self.config) }
+    }
 }
 
 /// The text says everything.
-impl PartialEq for PolicySpec {
-    fn eq(&self, other: &PolicySpec) -> bool {
+impl<K: ?Sized> PartialEq for Spec<K> {
+    fn eq(&self, other: &Spec<K>) -> bool {
         self.text == other.text
     }
 }
 
-impl PolicySpec {
+impl<K: ?Sized> Deref for Spec<K> {
+    type Target = K;
+
+    fn deref(&self) -> &K {
+        &self.config
+    }
+}
+
+impl<K: Registry + ?Sized> Spec<K> {
     /// Reads a policy's name and parameters.
     ///
     /// # Errors
     /// When the name or a parameter is unknown (the nearest one is offered), or a value is wrong.
-    pub fn parse(text: &str) -> Result<PolicySpec, SpecError> {
+    pub fn parse(text: &str) -> Result<Spec<K>, SpecError> {
         let (name, given) = split(text)?;
-        let policy = registered(name).map_err(|e| of(text, e))?;
+        let policy = registered::<K>(name).map_err(|e| of(text, e))?;
         let config = policy.parse(&given).map_err(|e| wrong(text, &e))?;
-        Ok(PolicySpec { text: text.to_string(), config: config.into() })
+        Ok(Spec { text: text.to_string(), config: config.into() })
     }
 
+    /// The policy of the text at a key of a file.
+    ///
+    /// # Errors
+    /// As [`Spec::parse`], with the key.
+    pub fn parse_at(key: String, text: &str) -> Result<Spec<K>, SpecError> {
+        Spec::parse(text).map_err(|error| match error {
+            SpecError::Policy { policy, message, remedy } => {
+                SpecError::value(key, format!("`{policy}`: {message}"), K::ALLOWED, remedy)
+            }
+            other => other,
+        })
+    }
+}
+
+impl<K: ?Sized> Spec<K> {
+    /// The system's name.
+    pub fn system(&self) -> &str {
+        self.text.split('[').next().unwrap_or(&self.text)
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PolicySpec {
     /// A policy that is not in the registry, such as a user's own in another language. `text` stands for
     /// it in results.
     pub fn custom(text: &str, config: Arc<dyn Configured>) -> PolicySpec {
@@ -76,38 +196,6 @@ impl PolicySpec {
         })
     }
 
-    /// Which lanes of a device it uses.
-    pub fn lanes(&self) -> Lanes {
-        self.config.lanes()
-    }
-
-    /// What its paper takes for granted.
-    pub fn assumes(&self) -> &'static [Assumption] {
-        self.config.assumes()
-    }
-
-    /// The system's name.
-    pub fn system(&self) -> &str {
-        self.text.split('[').next().unwrap_or(&self.text)
-    }
-
-    /// As it was written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The policy's own name in results, with all its parameters.
-    pub fn name(&self) -> String {
-        self.config.name()
-    }
-
-    /// The longest time after which the policy plans anew from what it has measured; its first such
-    /// plan is no sooner. A run that judges the policy has to be several times as long. `None` for a
-    /// policy that decides by request, or plans only once.
-    pub fn epoch(&self) -> Option<Span> {
-        self.config.epoch()
-    }
-
     /// Why a run of it takes minutes or hours where the load is too high, if it does.
     pub fn why_slow(&self) -> Option<String> {
         let why = self.config.why_slow()?;
@@ -117,16 +205,6 @@ impl PolicySpec {
     /// The largest batch that it makes, where a parameter says so.
     pub fn batch_max(&self) -> Option<u32> {
         self.config.value("max_batch")?.parse().ok()
-    }
-
-    /// What follows from its parameters and profiles before a run, by metric.
-    pub fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
-        self.config.facts(profiles)
-    }
-
-    /// Whether it learns from measurements that only a profiler makes.
-    pub fn needs_profiler(&self) -> bool {
-        self.config.needs_profiler()
     }
 
     /// That it does, where there is none.
@@ -160,23 +238,18 @@ impl PolicySpec {
             }),
         }
     }
-
-    /// The policy before its start. `seed` names the streams of policies that draw numbers.
-    pub fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
-        self.config.build(profiles, seed)
-    }
 }
 
-impl fmt::Display for PolicySpec {
+impl<K: ?Sized> fmt::Display for Spec<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl FromStr for PolicySpec {
+impl<K: Registry + ?Sized> FromStr for Spec<K> {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        PolicySpec::parse(text)
+        Spec::parse(text)
     }
 }
 
@@ -214,27 +287,14 @@ pub fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
 }
 
 /// The policy of a name; without one, the nearest and all of them.
-pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
-    ALL.iter().find(|p| p.about.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
+pub fn registered<K: Registry + ?Sized>(name: &str) -> Result<&'static Registered<K>, Fault> {
+    K::all().iter().find(|p| p.about.name == name).ok_or_else(|| {
+        let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
         let known = names.join(", ");
-        if orrery_sim::jobs::policy::ALL.iter().any(|p| p.about.name == name) {
-            let message = format!("`{name}` works on jobs, and here are requests");
-            return (
-                message,
-                "give it in a file with `[jobs]`; docs/jobs.md has an example".into(),
-            );
-        }
-        if orrery_sim::tokens::policy::ALL.iter().any(|p| p.about.name == name) {
-            let message =
-                format!("`{name}` answers token by token, and here batches end as a whole");
-            let remedy = "give it in a file with `[tokens]`; docs/tokens.md has an example";
-            return (message, remedy.into());
-        }
-        (
-            format!("there is no policy `{name}`"),
-            format!("{}known: {known}", hint(name, names.iter().copied())),
-        )
+        K::elsewhere(name, &known).unwrap_or_else(|| {
+            let hint = hint(name, names.iter().copied());
+            (format!("there is no {} `{name}`", K::WHAT), format!("{hint}known: {known}"))
+        })
     })
 }
 
@@ -259,6 +319,8 @@ mod tests {
     use crate::policies;
     use orrery_sim::latency::Latency;
     use orrery_sim::policy::parameters::{About, Allowed, Row, Table};
+    use orrery_sim::profile::ModelProfile;
+    use orrery_sim::time::Span;
 
     fn profile() -> ModelProfile {
         let draw = || (0, Span::from_ms(10));

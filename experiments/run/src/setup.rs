@@ -8,7 +8,7 @@ use crate::error::SpecError;
 use crate::policies;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::cluster::DeviceSpec;
-use orrery_sim::core::{Delays, Profiler};
+use orrery_sim::core::Delays;
 use orrery_sim::driver::ready::Simulate;
 use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::Latency;
@@ -385,11 +385,6 @@ impl Setup {
     /// Sets the message delays.
     pub fn set_delays(&mut self, delays: Delays) {
         self.world.core.delays = delays;
-    }
-
-    /// Sets the profiler.
-    pub fn set_profiler(&mut self, profiler: Option<Profiler>) {
-        self.world.core.profiler = profiler;
     }
 }
 

@@ -11,13 +11,12 @@ pub use policy::JobPolicySpec;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
-use crate::own;
+use crate::own::{World, WorldFile};
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
-use crate::scenario::texts;
-use crate::whole::read_text;
 use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};
+use orrery_sim::jobs::policy::Configured;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::Input;
 use orrery_traces::job_list::{
@@ -127,56 +126,26 @@ fn bytes(mb: f64) -> u64 {
     (mb * MB as f64 + 0.5) as u64
 }
 
-impl JobsFile {
-    /// Reads a file and checks it with its policies.
-    ///
-    /// # Errors
-    /// When it cannot be read, or a key is unknown, missing or wrong.
-    pub fn load(path: &Path) -> Result<JobsFile, SpecError> {
-        let name = path.display().to_string();
-        let mut file = JobsFile::from_text(&name, &read_text(path)?)?;
-        own::name_after(path, &mut file.name);
-        Ok(file)
+impl WorldFile for JobsFile {
+    type World = Jobs;
+    const KIND: kind::Kind = kind::JOBS;
+    const EXAMPLE: &'static str = "salus[order=srtf]";
+
+    fn world(&self) -> &Jobs {
+        &self.jobs
     }
 
-    /// A file from its text; `name` is its path, for messages and for a list that it names.
-    ///
-    /// # Errors
-    /// As [`JobsFile::load`].
-    pub fn from_text(name: &str, text: &str) -> Result<JobsFile, SpecError> {
-        let mut file: JobsFile =
-            texts::read(name, text).map_err(|e| kind::instead(kind::JOBS, name, text, e))?;
-        file.source = Source::new(name, text);
-        own::some_policies(&file.policies, "salus[order=srtf]", &file.source)?;
-        file.runs(file.seed, &file.policies()?)?;
-        Ok(file)
+    fn head(&self) -> (&[String], u64, &Source) {
+        (&self.policies, self.seed, &self.source)
     }
 
-    /// Its policies.
-    ///
-    /// # Errors
-    /// When one is unknown or has a wrong parameter.
-    pub fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
-        own::policies(&self.policies, &self.source)
+    fn read_as(&mut self) -> (&mut String, &mut Source) {
+        (&mut self.name, &mut self.source)
     }
 
-    /// The jobs of a seed and what they share, fit for these policies.
-    ///
-    /// # Errors
-    /// When a value is wrong, with its line.
-    pub fn runs(&self, seed: u64, policies: &[JobPolicySpec]) -> Result<Made, SpecError> {
-        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
-        let made = self.jobs.make(seed, folder).and_then(|made| {
-            policies.iter().try_for_each(|p| self.jobs.check_for(p, &made))?;
-            Ok(made)
-        });
-        made.map_err(|e| self.source.placed(in_table(e)))
+    fn name(&self) -> &str {
+        &self.name
     }
-}
-
-/// The error, at a key of `[jobs]`.
-pub fn in_table(error: SpecError) -> SpecError {
-    own::in_table("jobs", error)
 }
 
 /// Jobs, and what they share.
@@ -188,12 +157,12 @@ pub struct Made {
     pub jobs: Vec<Job>,
 }
 
-impl Jobs {
-    /// The jobs of a seed; `folder` is where a list is looked for.
-    ///
-    /// # Errors
-    /// When a value is wrong, or a list cannot be read.
-    pub fn make(&self, seed: u64, folder: &Path) -> Result<Made, SpecError> {
+impl World for Jobs {
+    const KEY: &'static str = "jobs";
+    type Policy = dyn Configured;
+    type Made = Made;
+
+    fn make(&self, seed: u64, folder: &Path) -> Result<Made, SpecError> {
         if !(1..=COUNT_MAX).contains(&self.workers) {
             let allowed = format!("a whole number from 1 to {COUNT_MAX}");
             return Err(SpecError::value("workers", self.workers, allowed, "correct `workers`"));
@@ -223,6 +192,48 @@ impl Jobs {
         Ok(Made { cluster, jobs })
     }
 
+    fn check_for(&self, policy: &JobPolicySpec, made: &Made) -> Result<(), SpecError> {
+        if policy.has_lanes() {
+            let Some(memory_mb) = self.memory_mb else {
+                let found = format!("none, and `{}` shares it", policy.text());
+                let remedy = "add `memory_mb` to `[jobs]`";
+                return Err(SpecError::value("memory_mb", found, "the GPU's memory", remedy));
+            };
+            let wants = |j: &Job| j.persistent + j.ephemeral;
+            let too_large = |j: &&Job| wants(j) > made.cluster.memory;
+            let Some(large) = made.jobs.iter().position(|j| too_large(&j)) else { return Ok(()) };
+            let job = &made.jobs[large];
+            let found = format!(
+                "job {large} of {} MB persistent and {} MB ephemeral memory",
+                job.persistent as f64 / MB as f64,
+                job.ephemeral as f64 / MB as f64
+            );
+            let allowed = format!("together at most the GPU's {memory_mb} MB");
+            let remedy = "make the job smaller, or raise `memory_mb`";
+            return Err(SpecError::value(self.way(), found, allowed, remedy));
+        }
+        let value = |key: &str| policy.value(key).unwrap_or_default();
+        if let Some(d) = value("d").parse().ok().filter(|d: &u32| *d > self.workers) {
+            let found = format!("`{}` with d={d}, and {} workers", policy.text(), self.workers);
+            let remedy = "raise `workers`, or lower `d`";
+            return Err(SpecError::value("workers", found, "at least as many as `d`", remedy));
+        }
+        let parts =
+            if value("as") == "released" { PARTS_MAX } else { value("c").parse().unwrap_or(1) };
+        let work = made.jobs.iter().map(Job::work).sum::<Span>();
+        let widths = (2..=parts).map(Width::Part).chain((1..=self.workers).map(Width::Workers));
+        let slowest = widths.map(|w| made.cluster.curve.at(w).time_of(work)).max();
+        if slowest.is_some_and(|time| time.ns() > 1 << 62) {
+            let found =
+                format!("jobs that would take more than 146 years under `{}`", policy.text());
+            let remedy = "lower `alpha`, `beta`, `c` or the work";
+            return Err(SpecError::value("alpha", found, "at most 146 years", remedy));
+        }
+        Ok(())
+    }
+}
+
+impl Jobs {
     /// The key under which jobs are.
     fn way(&self) -> &'static str {
         match self {
@@ -270,50 +281,6 @@ impl Jobs {
             jobs.extend(std::iter::repeat_n(one, entry.count as usize));
         }
         Ok(jobs)
-    }
-
-    /// Whether a policy can run these jobs at all.
-    ///
-    /// # Errors
-    /// When a job is larger than the GPU, or a width would make the run too long.
-    pub fn check_for(&self, policy: &JobPolicySpec, made: &Made) -> Result<(), SpecError> {
-        if policy.has_lanes() {
-            let Some(memory_mb) = self.memory_mb else {
-                let found = format!("none, and `{}` shares it", policy.text());
-                let remedy = "add `memory_mb` to `[jobs]`";
-                return Err(SpecError::value("memory_mb", found, "the GPU's memory", remedy));
-            };
-            let wants = |j: &Job| j.persistent + j.ephemeral;
-            let too_large = |j: &&Job| wants(j) > made.cluster.memory;
-            let Some(large) = made.jobs.iter().position(|j| too_large(&j)) else { return Ok(()) };
-            let job = &made.jobs[large];
-            let found = format!(
-                "job {large} of {} MB persistent and {} MB ephemeral memory",
-                job.persistent as f64 / MB as f64,
-                job.ephemeral as f64 / MB as f64
-            );
-            let allowed = format!("together at most the GPU's {memory_mb} MB");
-            let remedy = "make the job smaller, or raise `memory_mb`";
-            return Err(SpecError::value(self.way(), found, allowed, remedy));
-        }
-        let value = |key: &str| policy.value(key).unwrap_or_default();
-        if let Some(d) = value("d").parse().ok().filter(|d: &u32| *d > self.workers) {
-            let found = format!("`{}` with d={d}, and {} workers", policy.text(), self.workers);
-            let remedy = "raise `workers`, or lower `d`";
-            return Err(SpecError::value("workers", found, "at least as many as `d`", remedy));
-        }
-        let parts =
-            if value("as") == "released" { PARTS_MAX } else { value("c").parse().unwrap_or(1) };
-        let work = made.jobs.iter().map(Job::work).sum::<Span>();
-        let widths = (2..=parts).map(Width::Part).chain((1..=self.workers).map(Width::Workers));
-        let slowest = widths.map(|w| made.cluster.curve.at(w).time_of(work)).max();
-        if slowest.is_some_and(|time| time.ns() > 1 << 62) {
-            let found =
-                format!("jobs that would take more than 146 years under `{}`", policy.text());
-            let remedy = "lower `alpha`, `beta`, `c` or the work";
-            return Err(SpecError::value("alpha", found, "at most 146 years", remedy));
-        }
-        Ok(())
     }
 }
 

@@ -35,15 +35,12 @@ pub enum Unit {
 pub struct Timestamps {
     /// Of a log: whether a time is the `start` of a request or its `end`, from which its latency is subtracted.
     #[schemars(extend("x-default" = "as the column's name says"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is: Option<TimeIs>,
     /// The unit of plain numbers: `ns`, `us`, `ms` or `s`.
     #[schemars(extend("x-default" = "as the file or its tool says"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
     /// Of a log: their form, as strftime has it.
     #[schemars(extend("x-default" = "a usual one"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 

@@ -1,154 +1,152 @@
 //! Policies of the small worlds beside that of requests: from a name such as `salus[order=srtf]` to a policy.
 
 use crate::error::SpecError;
-use crate::error::hint;
-use crate::policy_spec::{Fault, of, split, wrong};
+use crate::kind::{self, Kind};
+use crate::policy_spec::{Registry, Spec};
 use crate::scenario::place::Source;
-use orrery_sim::policy::parameters::Registered;
+use crate::scenario::texts;
+use crate::whole::read_text;
 use schemars::{Schema, json_schema};
-use std::fmt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::path::Path;
-use std::sync::Arc;
 
-/// A configured policy of a world of its own.
-pub trait OwnPolicy: fmt::Debug + Send + Sync + 'static {
-    /// What the policies of the world work on, in the plural: `jobs`.
-    const ON: &'static str;
-    /// What is allowed as a policy, with an example.
-    const ALLOWED: &'static str;
+/// What is run in a world of its own: the table of a file that says so.
+pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The key of the table.
+    const KEY: &'static str;
+    /// A policy of the world.
+    type Policy: Registry + ?Sized;
+    /// What a seed makes of the table.
+    type Made: Send + Sync;
 
-    /// The policies of the world, by name.
-    fn all() -> &'static [Registered<Self>];
-
-    /// The policy's own name in results, with all its parameters.
-    fn own_name(&self) -> String;
-}
-
-/// A policy and its parameters, ready to be built.
-#[derive(Debug)]
-pub struct OwnPolicySpec<K: ?Sized> {
-    text: String,
-    config: Arc<K>,
-}
-
-impl<K: ?Sized> Clone for OwnPolicySpec<K> {
-    fn clone(&self) -> OwnPolicySpec<K> {
-        OwnPolicySpec { text: self.text.clone(), config: Arc::clone(&self.config) }
-    }
-}
-
-impl<K: OwnPolicy + ?Sized> OwnPolicySpec<K> {
-    /// Reads a policy's name and parameters.
+    /// What a seed makes of it; `folder` is where its files are looked for.
     ///
     /// # Errors
-    /// When the name or a parameter is unknown (the nearest one is offered), or a value is wrong.
-    pub fn parse(text: &str) -> Result<OwnPolicySpec<K>, SpecError> {
-        let (name, given) = split(text)?;
-        let policy = registered::<K>(name).map_err(|e| of(text, e))?;
-        let config = policy.parse(&given).map_err(|e| wrong(text, &e))?;
-        Ok(OwnPolicySpec { text: text.to_string(), config: config.into() })
-    }
+    /// When a value is wrong, or a file cannot be read.
+    fn make(&self, seed: u64, folder: &Path) -> Result<Self::Made, SpecError>;
 
-    /// As [`OwnPolicySpec::parse`], for the text at a key of a file.
+    /// Whether a policy can run it at all.
     ///
     /// # Errors
-    /// The same, with the key.
-    pub fn parse_at(key: String, text: &str) -> Result<OwnPolicySpec<K>, SpecError> {
-        OwnPolicySpec::parse(text).map_err(|error| match error {
-            SpecError::Policy { policy, message, remedy } => {
-                SpecError::value(key, format!("`{policy}`: {message}"), K::ALLOWED, remedy)
+    /// When it cannot.
+    fn check_for(&self, policy: &Spec<Self::Policy>, made: &Self::Made) -> Result<(), SpecError>;
+
+    /// The error, at a key of the table.
+    fn in_table(error: SpecError) -> SpecError {
+        match error.key() {
+            Some(key) if !key.starts_with(&format!("{}.", Self::KEY)) && key != "policies" => {
+                let key = format!("{}.{key}", Self::KEY);
+                error.at(key)
             }
-            other => other,
-        })
-    }
-
-    /// The policy's own name in results, with all its parameters.
-    pub fn name(&self) -> String {
-        self.config.own_name()
-    }
-}
-
-impl<K: ?Sized> OwnPolicySpec<K> {
-    /// As it was written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The policy with its parameters.
-    pub fn config(&self) -> &K {
-        &self.config
-    }
-}
-
-impl<K: ?Sized> fmt::Display for OwnPolicySpec<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-/// The policy of a name; without one, the nearest and all of them.
-fn registered<K: OwnPolicy + ?Sized>(name: &str) -> Result<&'static Registered<K>, Fault> {
-    let on = K::ON;
-    K::all().iter().find(|p| p.about.name == name).ok_or_else(|| {
-        let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
-        let known = names.join(", ");
-        if orrery_sim::policy::ALL.iter().any(|p| p.about.name == name) {
-            let message = format!("`{name}` works on requests, and here are {on}");
-            return (message, format!("use a policy of {on}: {known}"));
+            _ => error,
         }
-        let message = format!("there is no policy of {on} `{name}`");
-        (message, format!("{}known: {known}", hint(name, names.iter().copied())))
-    })
-}
-
-/// The policies of a file.
-///
-/// # Errors
-/// When one is unknown or has a wrong parameter, with its line.
-pub(crate) fn policies<K: OwnPolicy + ?Sized>(
-    texts: &[String],
-    source: &Source,
-) -> Result<Vec<OwnPolicySpec<K>>, SpecError> {
-    let parse = |(i, text): (usize, &String)| {
-        let parsed = OwnPolicySpec::parse_at(format!("policies[{i}]"), text);
-        parsed.map_err(|e| source.placed(e))
-    };
-    texts.iter().enumerate().map(parse).collect()
-}
-
-/// Refuses a file without a policy; an example is one that it could name.
-pub(crate) fn some_policies(
-    texts: &[String],
-    example: &str,
-    source: &Source,
-) -> Result<(), SpecError> {
-    if !texts.is_empty() {
-        return Ok(());
-    }
-    let remedy = format!("name one, such as `{example}`");
-    Err(source.placed(SpecError::value("policies", "none", "at least one policy", remedy)))
-}
-
-/// A file without a name of its own has its path's.
-pub(crate) fn name_after(path: &Path, name: &mut String) {
-    if name.is_empty() {
-        *name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
 }
 
-/// The error, at a key of the world's own table.
-pub(crate) fn in_table(table: &str, error: SpecError) -> SpecError {
-    match error.key() {
-        Some(key) if !key.starts_with(&format!("{table}.")) && key != "policies" => {
-            let key = format!("{table}.{key}");
-            error.at(key)
+/// What a seed makes of a file.
+pub type MadeOf<F> = <<F as WorldFile>::World as World>::Made;
+/// A policy of a file.
+pub type SpecOf<F> = Spec<<<F as WorldFile>::World as World>::Policy>;
+
+/// A file for `orrery run` with such a table.
+pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
+    /// The world of its table.
+    type World: World;
+    /// What the file is.
+    const KIND: Kind;
+    /// A policy that it could name.
+    const EXAMPLE: &'static str;
+
+    /// The table.
+    fn world(&self) -> &Self::World;
+
+    /// The texts of its policies, the seed of what is drawn, and its text.
+    fn head(&self) -> (&[String], u64, &Source);
+
+    /// Its name in results, and its text.
+    fn read_as(&mut self) -> (&mut String, &mut Source);
+
+    /// Its name in results.
+    fn name(&self) -> &str;
+
+    /// Reads a file and checks it with its policies.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a key is unknown, missing or wrong.
+    fn load(path: &Path) -> Result<Self, SpecError> {
+        let mut file = Self::from_text(&path.display().to_string(), &read_text(path)?)?;
+        let name = file.read_as().0;
+        if name.is_empty() {
+            *name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         }
-        _ => error,
+        Ok(file)
+    }
+
+    /// A file from its text; `name` is its path, for messages and for the files that it names.
+    ///
+    /// # Errors
+    /// As [`WorldFile::load`].
+    fn from_text(name: &str, text: &str) -> Result<Self, SpecError> {
+        let read = texts::read(name, text);
+        let mut file: Self = read.map_err(|e| kind::instead(Self::KIND, name, text, e))?;
+        *file.read_as().1 = Source::new(name, text);
+        let (policies, seed, source) = file.head();
+        if policies.is_empty() {
+            let remedy = format!("name one, such as `{}`", Self::EXAMPLE);
+            let none = SpecError::value("policies", "none", "at least one policy", remedy);
+            return Err(source.placed(none));
+        }
+        file.runs(seed, &file.policies()?)?;
+        Ok(file)
+    }
+
+    /// Its policies.
+    ///
+    /// # Errors
+    /// When one is unknown or has a wrong parameter.
+    fn policies(&self) -> Result<Vec<SpecOf<Self>>, SpecError> {
+        let (texts, _, source) = self.head();
+        let parse = |(i, text): (usize, &String)| {
+            Spec::parse_at(format!("policies[{i}]"), text).map_err(|e| source.placed(e))
+        };
+        texts.iter().enumerate().map(parse).collect()
+    }
+
+    /// What a seed makes of it, fit for these policies.
+    ///
+    /// # Errors
+    /// When a value is wrong, with its line.
+    fn runs(&self, seed: u64, policies: &[SpecOf<Self>]) -> Result<MadeOf<Self>, SpecError> {
+        let made = self.world().make(seed, self.folder()).and_then(|made| {
+            policies.iter().try_for_each(|p| self.world().check_for(p, &made))?;
+            Ok(made)
+        });
+        made.map_err(|e| self.placed(e))
+    }
+
+    /// What a reader of the results should know of its files.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    fn notes(&self) -> Result<Vec<String>, SpecError> {
+        Ok(Vec::new())
+    }
+
+    /// Where the files that it names are looked for.
+    fn folder(&self) -> &Path {
+        Path::new(&self.head().2.path).parent().unwrap_or(Path::new(""))
+    }
+
+    /// An error about a key of its table, with the file's name and the line.
+    fn placed(&self, error: SpecError) -> SpecError {
+        self.head().2.placed(Self::World::in_table(error))
     }
 }
 
 /// A policy's text in files: the names that there are, with or without brackets.
-pub fn list_schema<K: OwnPolicy + ?Sized>() -> Schema {
+pub fn list_schema<K: Registry + ?Sized>() -> Schema {
     let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
     let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
     let examples: Vec<String> = K::all().iter().map(|p| p.table().name).collect();

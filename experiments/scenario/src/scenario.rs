@@ -43,8 +43,9 @@ use crate::policy_spec::PolicySpec;
 use crate::whole::read_text;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
-pub use vary::InputFile;
+pub use on_kinds::LatencyPart;
 pub(crate) use vary::changed;
+pub use vary::{InputFile, with_keys};
 
 use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;

@@ -9,7 +9,7 @@ mod machine;
 mod policy;
 mod table;
 
-pub use file::{TokensFile, in_table, reference};
+pub use file::{TokensFile, reference};
 pub use load::{Coming, Offered};
 pub use policy::TokenPolicySpec;
 pub use table::{AllReduce, MadeTokens, SloShare, Tokens};

@@ -1,6 +1,6 @@
 //! What of a scenario can be changed on the page: keys of the file, with units and bounds.
 
-use orrery_results::metric;
+use orrery_results::{metric, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::DEVICES_MAX;
 use orrery_scenario::policies;
@@ -148,7 +148,7 @@ fn zipf(scenario: &Scenario) -> f64 {
 
 /// Whether a policy has a largest batch, by its text.
 pub fn has_batch_max(text: &str) -> bool {
-    let name = text.split('[').next().unwrap_or(text);
+    let name = system_of(text);
     let mut tables = policies::all().filter(|table| table.about.name == name);
     tables.any(|table| table.rows.iter().any(|row| row.name == BATCH_MAX))
 }

@@ -3,6 +3,7 @@
 use super::controls::{
     BATCH_MAX, Controls, LOAD, POPULARITY, REQUESTS, SEEDS, SEEDS_MAX, has_batch_max,
 };
+use orrery_results::PolicyText;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use toml::Value;
@@ -35,12 +36,7 @@ fn popularity(zipf: f64) -> Value {
 /// A policy with that largest batch, if it has one at all.
 fn limited(text: &str, batch_max: Option<u32>) -> String {
     let Some(n) = batch_max.filter(|_| has_batch_max(text)) else { return text.to_string() };
-    let (name, inner) = text.split_once('[').unwrap_or((text, ""));
-    let given = inner.trim_end_matches(']').split(',').map(str::trim);
-    let is_other = |part: &&str| !part.is_empty() && !part.starts_with("max_batch");
-    let mut parts: Vec<String> = given.filter(is_other).map(str::to_string).collect();
-    parts.push(format!("{BATCH_MAX}={n}"));
-    format!("{name}[{}]", parts.join(","))
+    PolicyText::new(text).with(BATCH_MAX, &n.to_string())
 }
 
 fn decimal(x: f64, whole: bool) -> Value {

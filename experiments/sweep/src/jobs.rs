@@ -1,16 +1,15 @@
 //! Runs of jobs: what one is measured to be, its log, and what each job ran on over time.
 
 use super::hash;
-use super::own::{OwnFile, OwnWorld, Spec, flushed};
+use super::own::{OwnWorld, Spec, flushed};
 use super::replication::Replication;
 use orrery_results::metric;
 use orrery_results::metric::{Column, Metric};
-use orrery_scenario::jobs::{self, JobPolicySpec, Jobs, JobsFile, Made};
+use orrery_scenario::jobs::{JobPolicySpec, Jobs, Made};
 use orrery_scenario::{SpecError, read_text};
 use orrery_sim::jobs::job::{JobId, WHOLE};
 use orrery_sim::jobs::log::{LogWriter, Terms};
 use orrery_sim::jobs::metrics::Metrics;
-use orrery_sim::jobs::policy::Configured;
 use orrery_sim::jobs::record::{JobObserver, On, Record};
 use orrery_sim::jobs::world::{self, simulate};
 use orrery_sim::time::{Span, Time};
@@ -37,23 +36,8 @@ const QUANTILES: [(u64, &str); 11] = [
 ];
 
 impl OwnWorld for Jobs {
-    const KEY: &'static str = "jobs";
     const WORDS: &'static str =
         "Queueing: from submission to admission; first run: to the first iteration.";
-    type Policy = dyn Configured;
-    type Made = Made;
-
-    fn make(&self, seed: u64, folder: &Path) -> Result<Made, SpecError> {
-        Jobs::make(self, seed, folder)
-    }
-
-    fn check_for(&self, policy: &Spec<Self>, made: &Made) -> Result<(), SpecError> {
-        Jobs::check_for(self, policy, made)
-    }
-
-    fn in_table(error: SpecError) -> SpecError {
-        jobs::in_table(error)
-    }
 
     fn inputs(&self, folder: &Path) -> Result<String, SpecError> {
         match &self.file {
@@ -83,30 +67,6 @@ impl OwnWorld for Jobs {
 
     fn column(metric: &Metric) -> Option<Column> {
         metric.jobs
-    }
-}
-
-impl OwnFile for JobsFile {
-    type World = Jobs;
-
-    fn load(path: &Path) -> Result<JobsFile, SpecError> {
-        JobsFile::load(path)
-    }
-
-    fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
-        JobsFile::policies(self)
-    }
-
-    fn runs(&self, seed: u64, policies: &[JobPolicySpec]) -> Result<Made, SpecError> {
-        JobsFile::runs(self, seed, policies)
-    }
-
-    fn world(&self) -> &Jobs {
-        &self.jobs
-    }
-
-    fn about(&self) -> (&str, &Path, u64) {
-        (&self.name, Path::new(&self.source.path), self.seed)
     }
 }
 

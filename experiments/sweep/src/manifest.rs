@@ -17,7 +17,7 @@ use super::seeds::Seeds;
 use super::sweep_file::SweepFile;
 use crate::goodput::Search;
 use orrery_report::threads::pool;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, system_of};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
@@ -102,11 +102,10 @@ fn is_no_warm_up(text: &str) -> bool {
 impl ListedCell {
     /// What its rows have in common.
     pub fn place(&self, head: &Head) -> Row {
-        let system = self.policy.split('[').next().unwrap_or_default();
         Row {
             experiment: head.name.clone(),
             axes: self.axes.clone(),
-            system: system.to_string(),
+            system: system_of(&self.policy).to_string(),
             policy: self.policy.clone(),
             warm_up: self.warm_up.clone(),
             flags: self.flags.clone(),
@@ -353,7 +352,7 @@ impl<S: Subject> Maker<S> {
         let scenario = self.base.changed(&changes)?;
         let cell = Cell {
             axes: line.axes.clone(),
-            policy: S::policy(&line.policy)?,
+            policy: line.policy.parse()?,
             seeds: self.head.seeds,
             inputs_sha256: self.inputs.sha256(&scenario)?,
             search: self.head.goodput.clone(),
@@ -414,7 +413,7 @@ fn compared<S: Subject>(file: &SweepFile, base: &S) -> Result<String, SpecError>
     let Some(name) = &file.compare_to else {
         return Ok(policies.first().cloned().unwrap_or_default());
     };
-    let named = S::policy(name).map(|policy| S::name_of(&policy)).ok();
+    let named = name.parse().map(|policy| S::name_of(&policy)).ok();
     match named.filter(|named| policies.contains(named)) {
         Some(named) => Ok(named),
         None => {

@@ -14,40 +14,18 @@ use orrery_report::whole_file::{Unfinished, unwritable};
 use orrery_results::metric::{Column, Metric};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
-use orrery_scenario::own::{OwnPolicy, OwnPolicySpec};
+use orrery_scenario::own::{World, WorldFile};
+use orrery_scenario::policy_spec;
+use orrery_sim::policy::parameters::Named;
 use rayon::prelude::*;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// What is run in a world of its own: the table of a file that says so.
-pub trait OwnWorld: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The key of the table.
-    const KEY: &'static str;
+/// A world of its own that is run.
+pub trait OwnWorld: World {
     /// What to know of the columns.
     const WORDS: &'static str;
-    /// A policy of the world.
-    type Policy: OwnPolicy + ?Sized;
-    /// What a seed makes of the table.
-    type Made: Send + Sync;
-
-    /// What a seed makes of it; `folder` is where its files are looked for.
-    ///
-    /// # Errors
-    /// When a value is wrong, or a file cannot be read.
-    fn make(&self, seed: u64, folder: &Path) -> Result<Self::Made, SpecError>;
-
-    /// Whether a policy can run it at all.
-    ///
-    /// # Errors
-    /// When it cannot.
-    fn check_for(&self, policy: &Spec<Self>, made: &Self::Made) -> Result<(), SpecError>;
-
-    /// The error, at a key of the table.
-    fn in_table(error: SpecError) -> SpecError;
 
     /// What its files have, for the hash of a specification.
     ///
@@ -74,48 +52,7 @@ pub trait OwnWorld: Clone + Debug + Serialize + DeserializeOwned + Send + Sync +
 }
 
 /// A policy of a world.
-pub type Spec<W> = OwnPolicySpec<<W as OwnWorld>::Policy>;
-
-/// A file for `orrery run` with such a table.
-pub trait OwnFile: Sized + Sync {
-    /// The world of its table.
-    type World: OwnWorld;
-
-    /// Reads a file and checks it with its policies.
-    ///
-    /// # Errors
-    /// When it cannot be read, or a key is unknown, missing or wrong.
-    fn load(path: &Path) -> Result<Self, SpecError>;
-
-    /// Its policies.
-    ///
-    /// # Errors
-    /// When one is unknown or has a wrong parameter.
-    fn policies(&self) -> Result<Vec<Spec<Self::World>>, SpecError>;
-
-    /// What a seed makes of it, fit for these policies.
-    ///
-    /// # Errors
-    /// When a value is wrong, with its line.
-    fn runs(&self, seed: u64, policies: &[Spec<Self::World>]) -> Result<MadeOf<Self>, SpecError>;
-
-    /// What a reader of the results should know of its files.
-    ///
-    /// # Errors
-    /// When one cannot be read.
-    fn notes(&self) -> Result<Vec<String>, SpecError> {
-        Ok(Vec::new())
-    }
-
-    /// The table.
-    fn world(&self) -> &Self::World;
-
-    /// Its name in results, its path, and the seed of what is drawn.
-    fn about(&self) -> (&str, &Path, u64);
-}
-
-/// What a seed makes of a file.
-pub type MadeOf<F> = <<F as OwnFile>::World as OwnWorld>::Made;
+pub type Spec<W> = policy_spec::Spec<<W as World>::Policy>;
 
 /// The hash of everything that a run depends on but its seed. What its files have is in it.
 ///
@@ -158,14 +95,12 @@ pub(crate) fn flushed(log: io::Result<BufWriter<File>>) -> io::Result<()> {
 ///
 /// # Errors
 /// When a run cannot be made, or a log cannot be written.
-pub fn rows_of_file<F: OwnFile>(
+pub fn rows_of_file<F: WorldFile<World: OwnWorld>>(
     file: &F,
     policies: &[Spec<F::World>],
     seeds: Seeds,
     log: Option<&Path>,
 ) -> Result<Vec<Row>, SpecError> {
-    let (name, path, _) = file.about();
-    let folder = path.parent().unwrap_or(Path::new(""));
     let progress = Progress::new(policies.len() as u64, "policies");
     let of_policy = |policy: &Spec<F::World>| {
         let runs = seeds.run(|seed| {
@@ -176,11 +111,11 @@ pub fn rows_of_file<F: OwnFile>(
             }
         })?;
         let place = Row {
-            experiment: name.to_string(),
-            system: policy.text().split('[').next().unwrap_or_default().to_string(),
+            experiment: file.name().to_string(),
+            system: policy.system().to_string(),
             policy: policy.name(),
             warm_up: "none".to_string(),
-            spec_sha256: spec_sha256(file.world(), folder, policy)?,
+            spec_sha256: spec_sha256(file.world(), file.folder(), policy)?,
             result_version: orrery_results::RESULT_VERSION,
             ..Row::default()
         };
@@ -193,7 +128,7 @@ pub fn rows_of_file<F: OwnFile>(
 }
 
 /// The document of a run: a line for each policy.
-pub fn document<F: OwnFile>(file: &F, seed: u64, rows: &[Row]) -> Page {
+pub fn document<F: WorldFile<World: OwnWorld>>(file: &F, seed: u64, rows: &[Row]) -> Page {
     let has = |m: &&Metric| rows.iter().any(|r| r.metric == m.name);
     let columns: Vec<(&Metric, Column)> =
         metric::all().iter().filter(has).filter_map(|m| Some((m, F::World::column(m)?))).collect();
@@ -214,7 +149,7 @@ pub fn document<F: OwnFile>(file: &F, seed: u64, rows: &[Row]) -> Page {
         let line = std::iter::once(Field::text(&*cell[0].policy));
         table.rows.push(line.chain(columns.iter().map(field)).collect());
     }
-    let mut page = Page::new(F::World::KEY, file.about().0);
+    let mut page = Page::new(F::World::KEY, file.name());
     page.subtitle = format!("seed {seed}");
     page.section("Results", table.part());
     let mut notes = vec![F::World::WORDS.to_string()];

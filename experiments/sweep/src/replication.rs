@@ -1,7 +1,7 @@
 //! What one run was measured to be.
 
 use orrery_results::metric;
-use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries, View};
+use orrery_sim::metrics::{Batches, Figures, Metrics, Ratio, TimeSeries, View};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use orrery_sim::time::Time;
@@ -194,10 +194,13 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
     out.push(Measure::of(scope, metric::REQUESTS, f.offered as f64, f.offered));
     out.push(within(
         Measure::of(scope, metric::FINISH_RATE, f.finish_rate(), f.offered),
-        means.finish_rate(),
+        means.ratio(Ratio::FINISH_RATE),
     ));
     if let Some(cost) = f.mean_cost() {
-        out.push(within(Measure::of(scope, metric::MEAN_COST, cost, f.offered), means.mean_cost()));
+        out.push(within(
+            Measure::of(scope, metric::MEAN_COST, cost, f.offered),
+            means.ratio(Ratio::MEAN_COST),
+        ));
     }
     let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
     out.push(within(Measure::of(scope, metric::GOODPUT, good, f.offered), means.goodput_per_s()));
@@ -210,12 +213,12 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         let latency = f.latency.sum_ns() as f64 / answered as f64;
         out.push(within(
             Measure::of(scope, metric::LATENCY_MEAN, latency, answered),
-            ns(means.mean_latency_ms()),
+            ns(means.ratio(Ratio::MEAN_LATENCY_MS)),
         ));
         let queueing = f.queueing.sum_ns() as f64 / answered as f64;
         out.push(within(
             Measure::of(scope, metric::QUEUEING_MEAN, queueing, answered),
-            ns(means.mean_queueing_ms()),
+            ns(means.ratio(Ratio::MEAN_QUEUEING_MS)),
         ));
     }
     for end in End::ALL {

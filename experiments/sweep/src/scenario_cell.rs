@@ -6,11 +6,12 @@ use super::replication::Replication;
 use super::seeds::Seeds;
 use super::watch::{run_one, scope_names};
 use orrery_results::metric;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, system_of};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use toml::Value;
 
@@ -19,17 +20,13 @@ use toml::Value;
 pub type AnswerColumn = (&'static str, &'static str, f64, usize);
 
 /// What a cell runs.
-pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
+pub trait Subject:
+    Searched<Policy: Clone + FromStr<Err = SpecError> + Send + Sync> + Clone + Send + Sync
+{
     /// The first word of its specification.
     const KIND: &'static str;
     /// What a table of answers shows of the run at each, and the digits of a rate.
     const AT_ANSWER: (&'static [AnswerColumn], usize);
-
-    /// Reads and checks a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is wrong.
-    fn load(path: &Path) -> Result<Self, SpecError>;
 
     /// One from its text; `name` is its path.
     ///
@@ -48,15 +45,6 @@ pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
 
     /// A policy's name in results.
     fn name_of(policy: &Self::Policy) -> String;
-
-    /// What the policy is without its parameters.
-    fn system_of(policy: &Self::Policy) -> String;
-
-    /// A policy from its name.
-    ///
-    /// # Errors
-    /// When the name or a parameter is wrong.
-    fn policy(text: &str) -> Result<Self::Policy, SpecError>;
 
     /// The policies of its file.
     ///
@@ -118,10 +106,6 @@ impl Subject for Scenario {
         0,
     );
 
-    fn load(path: &Path) -> Result<Scenario, SpecError> {
-        Scenario::load(path)
-    }
-
     fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
         Scenario::from_text(name, text)
     }
@@ -136,14 +120,6 @@ impl Subject for Scenario {
 
     fn name_of(policy: &PolicySpec) -> String {
         policy.text().to_string()
-    }
-
-    fn system_of(policy: &PolicySpec) -> String {
-        policy.system().to_string()
-    }
-
-    fn policy(text: &str) -> Result<PolicySpec, SpecError> {
-        PolicySpec::parse(text)
     }
 
     fn policies(&self) -> Result<Vec<PolicySpec>, SpecError> {
@@ -281,11 +257,12 @@ impl<S: Subject> Cell<S> {
 
     /// What all its rows have in common; the flags are those of what it is judged by.
     pub fn place(&self, experiment: &str) -> Row {
+        let policy = S::name_of(&self.policy);
         Row {
             experiment: experiment.to_string(),
             axes: self.axes.clone(),
-            system: S::system_of(&self.policy),
-            policy: S::name_of(&self.policy),
+            system: system_of(&policy).to_string(),
+            policy,
             warm_up: self.warm_up(),
             flags: self.scenario.caveats(&self.policy).join(" "),
             spec_sha256: self.hashes().1,

@@ -1,16 +1,15 @@
 //! Runs of requests that are answered token by token: what one is measured to be, and its log.
 
 use super::hash::sha256_of_file;
-use super::own::{OwnFile, OwnWorld, Spec, flushed};
+use super::own::{OwnWorld, Spec, flushed};
 use super::replication::Replication;
 use orrery_results::metric;
 use orrery_results::metric::{Column, Metric};
 use orrery_scenario::SpecError;
-use orrery_scenario::tokens::{self, MadeTokens, TokenPolicySpec, Tokens, TokensFile};
+use orrery_scenario::tokens::{MadeTokens, Tokens};
 use orrery_sim::time::Span;
 use orrery_sim::tokens::log::{LogWriter, Terms};
 use orrery_sim::tokens::metrics::{Life, Metrics};
-use orrery_sim::tokens::policy::Configured;
 use orrery_sim::tokens::world::{self, simulate};
 use orrery_traces::shipped::SHIPPED;
 use std::fs::File;
@@ -18,23 +17,8 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 impl OwnWorld for Tokens {
-    const KEY: &'static str = "tokens";
     const WORDS: &'static str = "TTFT: arrival to the first token; TPOT: for each token after it. Times are of answered requests; \
          in time means both within their SLOs, of all requests.";
-    type Policy = dyn Configured;
-    type Made = MadeTokens;
-
-    fn make(&self, seed: u64, folder: &Path) -> Result<MadeTokens, SpecError> {
-        Tokens::make(self, seed, folder)
-    }
-
-    fn check_for(&self, policy: &Spec<Self>, made: &MadeTokens) -> Result<(), SpecError> {
-        Tokens::check_for(self, policy, &made.machine)
-    }
-
-    fn in_table(error: SpecError) -> SpecError {
-        tokens::in_table(error)
-    }
 
     fn inputs(&self, folder: &Path) -> Result<String, SpecError> {
         let one = |name: &String| {
@@ -69,34 +53,6 @@ impl OwnWorld for Tokens {
 
     fn column(metric: &Metric) -> Option<Column> {
         metric.tokens
-    }
-}
-
-impl OwnFile for TokensFile {
-    type World = Tokens;
-
-    fn load(path: &Path) -> Result<TokensFile, SpecError> {
-        TokensFile::load(path)
-    }
-
-    fn policies(&self) -> Result<Vec<TokenPolicySpec>, SpecError> {
-        TokensFile::policies(self)
-    }
-
-    fn runs(&self, seed: u64, policies: &[TokenPolicySpec]) -> Result<MadeTokens, SpecError> {
-        TokensFile::runs(self, seed, policies)
-    }
-
-    fn notes(&self) -> Result<Vec<String>, SpecError> {
-        TokensFile::notes(self)
-    }
-
-    fn world(&self) -> &Tokens {
-        &self.tokens
-    }
-
-    fn about(&self) -> (&str, &Path, u64) {
-        (&self.name, Path::new(&self.source.path), self.seed)
     }
 }
 

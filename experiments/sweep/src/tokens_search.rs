@@ -6,11 +6,11 @@ use super::replication::Replication;
 use super::scenario_cell::{AnswerColumn, Subject};
 use orrery_results::metric;
 use orrery_scenario::SpecError;
+use orrery_scenario::own::{World, WorldFile};
 use orrery_scenario::scenario::InputFile;
 use orrery_scenario::search::{How, Judge, Load, Probe, on_tokens};
 use orrery_scenario::tokens::{TokenPolicySpec, Tokens, TokensFile};
 use orrery_traces::token_list::REQUESTS_MAX;
-use std::path::Path;
 use toml::Value;
 
 impl Searched for TokensFile {
@@ -97,12 +97,8 @@ impl Subject for TokensFile {
         3,
     );
 
-    fn load(path: &Path) -> Result<TokensFile, SpecError> {
-        TokensFile::load(path)
-    }
-
     fn from_text(name: &str, text: &str) -> Result<TokensFile, SpecError> {
-        TokensFile::from_text(name, text)
+        <TokensFile as WorldFile>::from_text(name, text)
     }
 
     fn origin(&self) -> (&str, &str) {
@@ -117,16 +113,8 @@ impl Subject for TokensFile {
         policy.name()
     }
 
-    fn system_of(policy: &TokenPolicySpec) -> String {
-        policy.text().split('[').next().unwrap_or_default().to_string()
-    }
-
-    fn policy(text: &str) -> Result<TokenPolicySpec, SpecError> {
-        TokenPolicySpec::parse(text)
-    }
-
     fn policies(&self) -> Result<Vec<TokenPolicySpec>, SpecError> {
-        TokensFile::policies(self)
+        WorldFile::policies(self)
     }
 
     fn check(

@@ -443,7 +443,7 @@ impl<'a> Curves<'a> {
             return Legend::Flow(self.names.iter().map(key).collect());
         }
         let mut columns: Vec<String> = match self.presets.as_slice() {
-            [_] => vec![SIMULATED.to_string()],
+            _ if one => vec![SIMULATED.to_string()],
             several => several.iter().map(|p| self.preset_label(p)).collect(),
         };
         if self.paper {
@@ -454,7 +454,10 @@ impl<'a> Curves<'a> {
                 let found = self.points.iter().any(|x| self.series(x.row) == (name, p));
                 found.then(|| Key::Series(self.style(name, p)))
             };
-            let mut keys: Vec<Option<Key>> = self.presets.iter().map(has).collect();
+            let mut keys: Vec<Option<Key>> = match one {
+                true => vec![Some(Key::Series(self.style_of(name)))],
+                false => self.presets.iter().map(has).collect(),
+            };
             if self.paper {
                 let mut own = self.points.iter().filter(|p| self.name(p.row) == name);
                 let known = own.any(|p| p.row.paper.is_some());

@@ -1,10 +1,10 @@
 //! From the rows of a table to rows with a number along x.
 
-use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value, without};
+use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value};
 use crate::error::{PlotError, distinct};
 use crate::names;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared, place};
-use orrery_results::{Row, UNITLESS, metric};
+use orrery_results::{PolicyText, Row, UNITLESS, metric};
 use std::collections::{HashMap, HashSet};
 
 /// The axis of the pools that Kairos's systems choose: no place of a value, but a part of it.
@@ -194,7 +194,7 @@ fn along(rows: Vec<Row>, all: &[&Row], x: &str, p: &Picture) -> Result<Vec<Row>,
         let mut row = row.clone();
         set(&mut row, x, &found);
         if of_policy {
-            row.policy = without(&row.policy, x);
+            row.policy = PolicyText::new(&row.policy).without(x);
             row.system.clone_from(&row.policy);
         }
         if !measured.is_empty() {

@@ -1,6 +1,6 @@
 //! What a row says about a name: an axis, its case, its system, or a parameter of its policy.
 
-use orrery_results::Row;
+use orrery_results::{PolicyText, Row};
 
 /// Pseudo-axes that are columns of a row.
 pub(super) const CASE: &str = "case";
@@ -19,17 +19,7 @@ pub(super) fn value<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
 
 /// A parameter of the row's policy: of `timeout[max_batch=8]`, `max_batch` is `8`.
 pub(super) fn parameter<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
-    let (_, inside) = row.policy.split_once('[')?;
-    let mut parts = inside.trim_end_matches(']').split(',');
-    parts.find_map(|p| p.trim().strip_prefix(name)?.strip_prefix('='))
-}
-
-/// The policy without a parameter.
-pub(super) fn without(policy: &str, name: &str) -> String {
-    let Some((base, inside)) = policy.split_once('[') else { return policy.to_string() };
-    let parts = inside.trim_end_matches(']').split(',');
-    let kept: Vec<&str> = parts.filter(|p| p.trim().split('=').next() != Some(name)).collect();
-    if kept.is_empty() { base.to_string() } else { format!("{base}[{}]", kept.join(",")) }
+    PolicyText::new(&row.policy).parameter(name)
 }
 
 /// Sets an axis of a row.
@@ -55,8 +45,8 @@ mod tests {
         let row = Row { policy, ..Row::default() };
         assert_eq!(parameter(&row, "timeout_pct"), Some("10"));
         assert_eq!((parameter(&row, "timeout"), parameter(&row, "pct")), (None, None));
-        assert_eq!(without(&row.policy, "timeout_pct"), "symphony[dispatch=timeout]");
-        assert_eq!(without("a[b=1]", "b"), "a");
+        let text = PolicyText::new(&row.policy);
+        assert_eq!(text.without("timeout_pct"), "symphony[dispatch=timeout]");
     }
 
     #[test]

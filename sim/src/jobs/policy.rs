@@ -11,11 +11,11 @@ mod lanes;
 pub mod salus;
 mod workers;
 
-pub use interface::{Action, Build, Configured, Event, JobPolicy, Known};
+pub use interface::{Action, Configured, Event, JobPolicy, Known};
 
-use crate::policy::parameters::Registered;
+use crate::policy::parameters::{Registered, Settings};
 
-const fn registered<C: Build>() -> Registered<dyn Configured> {
+const fn registered<C: Settings + Configured>() -> Registered<dyn Configured> {
     Registered::new::<C>(|given| C::parse(given).map(|c| Box::new(c) as Box<dyn Configured>))
 }
 

@@ -9,9 +9,11 @@
 //! c f (1 - f) for c answers split at the share f. With `h` the half width of the share's interval,
 //! the quantile's goes from the quantile `q - h` to the quantile `q + h` of the fine sketch.
 
-use super::{Counts, Sketch};
+use super::counts::{Counts, Ratio};
+use super::sketch::Sketch;
 use crate::request::End;
 use crate::stats::{Batched, Interval, Spread, ratio_of_batches};
+use crate::time::Span;
 
 /// Bits of a latency's leading digits that a batch keeps.
 const BITS: u32 = 6;
@@ -33,10 +35,8 @@ impl Batch {
     }
 
     #[inline]
-    pub(super) fn answer(&mut self, latency_ns: u64, queueing_ns: u64) {
-        self.counts.latency_ns += u128::from(latency_ns);
-        self.counts.queueing_ns += u128::from(queueing_ns);
-        let bucket = Batch::bucket(latency_ns);
+    pub(super) fn answer(&mut self, latency: Span) {
+        let bucket = Batch::bucket(latency.ns());
         match self.latencies.get_mut(bucket) {
             Some(count) => *count = count.saturating_add(1),
             None => self.lengthen(bucket),
@@ -80,18 +80,16 @@ impl Batches {
         self.batches.is_empty()
     }
 
-    /// The sum of one count over the sum of another, with its interval.
-    pub fn ratio(
-        &self,
-        top: impl Fn(&Counts) -> f64,
-        bottom: impl Fn(&Counts) -> f64,
-    ) -> Option<Batched> {
-        ratio_of_batches(&self.list(top), &self.list(bottom))
+    /// A ratio with its interval.
+    pub fn ratio(&self, ratio: Ratio) -> Option<Batched> {
+        let of = ratio_of_batches(&self.list(ratio.top), &self.list(ratio.bottom))?;
+        let share = |i: Interval| if ratio.is_share { i.within(0.0, 1.0) } else { i };
+        Some(Batched { interval: share(of.interval), ..of })
     }
 
-    /// A count a second of the measured part, with its interval.
-    pub fn per_s(&self, count: impl Fn(&Counts) -> f64) -> Option<Batched> {
-        ratio_of_batches(&self.list(count), &self.spans_s)
+    /// Requests finished in time a second of the measured part.
+    pub fn goodput_per_s(&self) -> Option<Batched> {
+        ratio_of_batches(&self.list(|c| c.ended(End::InTime) as f64), &self.spans_s)
     }
 
     /// The `q` quantile of latency with its interval, milliseconds; `sketch` is the `latency` of

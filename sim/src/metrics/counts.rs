@@ -1,13 +1,12 @@
 //! What is counted of requests, once: for the figures of a part of a run, and for each batch of their intervals.
 //!
-//! A new figure is a field here (or a quotient of those that there are), its line in `add`, and two functions: its
-//! value, and its interval of [`Batches`].
+//! A new figure is a field here (or a quotient of those that there are), its line in `add`, a function for its value,
+//! and a [`Ratio`] for its interval.
 
-use super::{Batches, Sketch};
+use super::Sketch;
 use crate::penalty::MILLION;
 use crate::request::End;
-use crate::stats::Batched;
-use crate::time::NS_PER_MS;
+use crate::time::{NS_PER_MS, Span};
 use std::ops::Deref;
 
 /// The counts of some requests.
@@ -31,6 +30,28 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// A request arrived; what it costs at most is at stake.
+    #[inline]
+    pub(super) fn arrive(&mut self, at_stake: u64) {
+        self.offered += 1;
+        if at_stake > 0 {
+            self.at_stake += u128::from(at_stake);
+        }
+    }
+
+    /// A request ended, of whose cost so much was saved; its latency and queueing where it was answered.
+    #[inline]
+    pub(super) fn end(&mut self, end: End, saved: u64, answered: Option<(Span, Span)>) {
+        self.ends[end.index()] += 1;
+        if saved > 0 {
+            self.saved += u128::from(saved);
+        }
+        if let Some((latency, queueing)) = answered {
+            self.latency_ns += u128::from(latency.ns());
+            self.queueing_ns += u128::from(queueing.ns());
+        }
+    }
+
     pub(super) fn add(&mut self, other: &Counts) {
         self.offered += other.offered;
         for (a, b) in self.ends.iter_mut().zip(other.ends) {
@@ -74,34 +95,40 @@ impl Counts {
     }
 }
 
-/// The intervals of these figures: each is a ratio of two sums over the batches.
-impl Batches {
+/// A figure that is a quotient of two sums. Its interval is that of [`Batches::ratio`](super::Batches::ratio).
+#[derive(Clone, Copy, Debug)]
+pub struct Ratio {
+    pub(super) top: fn(&Counts) -> f64,
+    pub(super) bottom: fn(&Counts) -> f64,
+    /// Whether it lies within 0 and 1, and so does its interval.
+    pub(super) is_share: bool,
+}
+
+impl Ratio {
     /// Finished in time over offered.
-    pub fn finish_rate(&self) -> Option<Batched> {
-        let rate = self.ratio(|c| c.ended(End::InTime) as f64, |c| c.offered as f64)?;
-        Some(Batched { interval: rate.interval.within(0.0, 1.0), ..rate })
-    }
-
+    pub const FINISH_RATE: Ratio = Ratio {
+        top: |c| c.ended(End::InTime) as f64,
+        bottom: |c| c.offered as f64,
+        is_share: true,
+    };
     /// The mean cost of a request that arrived.
-    pub fn mean_cost(&self) -> Option<Batched> {
-        let cost = |c: &Counts| (c.at_stake - c.saved) as f64 / MILLION as f64;
-        self.ratio(cost, |c| c.offered as f64)
-    }
-
-    /// Requests finished in time a second of the measured part.
-    pub fn goodput_per_s(&self) -> Option<Batched> {
-        self.per_s(|c| c.ended(End::InTime) as f64)
-    }
-
+    pub const MEAN_COST: Ratio = Ratio {
+        top: |c| (c.at_stake - c.saved) as f64 / MILLION as f64,
+        bottom: |c| c.offered as f64,
+        is_share: false,
+    };
     /// Arrival to answer, mean over answered requests, milliseconds.
-    pub fn mean_latency_ms(&self) -> Option<Batched> {
-        self.ratio(|c| c.latency_ns as f64 / NS_PER_MS as f64, |c| c.answered() as f64)
-    }
-
+    pub const MEAN_LATENCY_MS: Ratio = Ratio {
+        top: |c| c.latency_ns as f64 / NS_PER_MS as f64,
+        bottom: |c| c.answered() as f64,
+        is_share: false,
+    };
     /// Arrival to the start of the batch, mean over answered requests, milliseconds.
-    pub fn mean_queueing_ms(&self) -> Option<Batched> {
-        self.ratio(|c| c.queueing_ns as f64 / NS_PER_MS as f64, |c| c.answered() as f64)
-    }
+    pub const MEAN_QUEUEING_MS: Ratio = Ratio {
+        top: |c| c.queueing_ns as f64 / NS_PER_MS as f64,
+        bottom: |c| c.answered() as f64,
+        is_share: false,
+    };
 }
 
 /// The figures of a model, of an application, or of everything: counts, and what needs more than a sum.

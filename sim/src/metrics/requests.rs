@@ -8,10 +8,39 @@
 
 use super::batches::{Batch, Batches};
 use super::costs::Costs;
+use super::counts::{Counts, Figures};
 use super::parts::Parts;
-use super::{Figures, Sketch, View, Window};
+use super::sketch::Sketch;
 use crate::request::{End, Request};
 use crate::time::{NS_PER_S, Span, Time};
+
+/// The requests that count: those that arrive in `[from, to)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The end of the warm-up.
+    pub from: Time,
+    /// The end of the measured part.
+    pub to: Time,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Window { from: Time::ZERO, to: Time::NEVER }
+    }
+}
+
+/// Which sums of the counted requests are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// One, over all of them.
+    Total,
+    /// By model; none where groups are kept.
+    Models,
+    /// By application; none where groups are kept.
+    Apps,
+    /// By group of applications; none where each is kept. A last group without requests is left out.
+    Groups,
+}
 
 /// The most batches of a run. After merging at least half of them remain, twice the least that an
 /// interval is made of: room for a merger more if neighbours are alike.
@@ -58,11 +87,7 @@ impl Requests {
             self.open(request);
         }
         let at_stake = self.penalties.at_stake(request);
-        let batch = self.of(request).1;
-        batch.counts.offered += 1;
-        if at_stake > 0 {
-            batch.counts.at_stake += u128::from(at_stake);
-        }
+        self.of(request).1.counts.arrive(at_stake);
     }
 
     pub fn cold(&mut self, request: &Request) {
@@ -78,13 +103,11 @@ impl Requests {
         }
         let saved = self.penalties.saved(now, request, end);
         let ([latency, queueing], batch) = self.of(request);
-        if saved > 0 {
-            batch.counts.saved += u128::from(saved);
-        }
-        batch.counts.ends[end.index()] += 1;
-        if let (End::InTime | End::Late, Some(start)) = (end, start) {
-            let (took, waited) = (now - request.arrival, start - request.arrival);
-            batch.answer(took.ns(), waited.ns());
+        let start = start.filter(|_| matches!(end, End::InTime | End::Late));
+        let answered = start.map(|start| (now - request.arrival, start - request.arrival));
+        batch.counts.end(end, saved, answered);
+        if let Some((took, waited)) = answered {
+            batch.answer(took);
             latency.record(took);
             queueing.record(waited);
         }
@@ -145,7 +168,7 @@ impl Requests {
         let sum = |parts: Vec<usize>| {
             let sketch = || Sketch::new(self.exact);
             let mut sum =
-                Figures { counts: Default::default(), latency: sketch(), queueing: sketch() };
+                Figures { counts: Counts::default(), latency: sketch(), queueing: sketch() };
             for part in parts.into_iter().map(|p| &self.kept[p]) {
                 part.batches.iter().for_each(|batch| sum.counts.add(&batch.counts));
                 sum.latency.add(&part.latency);

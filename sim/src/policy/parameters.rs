@@ -12,7 +12,7 @@ mod settings;
 mod table;
 
 pub use allowed::{Allowed, SettingError};
-pub use registered::{Build, Configured, Registered};
+pub use registered::{Build, Configured, Named, Registered};
 pub use row::{Parameter, Word, Words, count, count_or, flag, ms, number, seconds, us, word};
 pub use settings::{About, Assumption, Lanes, Preset, Settings};
 pub use table::{Row, Table};

@@ -9,11 +9,11 @@ pub mod continuous;
 mod interface;
 pub(in crate::tokens) mod lengths;
 
-pub use interface::{Action, Build, Configured, Event, Known, Seen, TokenPolicy};
+pub use interface::{Action, Configured, Event, Known, Seen, TokenPolicy};
 
-use crate::policy::parameters::Registered;
+use crate::policy::parameters::{Registered, Settings};
 
-const fn registered<C: Build>() -> Registered<dyn Configured> {
+const fn registered<C: Settings + Configured>() -> Registered<dyn Configured> {
     Registered::new::<C>(|given| C::parse(given).map(|c| Box::new(c) as Box<dyn Configured>))
 }
 

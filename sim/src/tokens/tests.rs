@@ -7,7 +7,7 @@ use super::law::{Attention, Curve, StepLaw};
 use super::log::{Terms, read_log};
 use super::metrics::{Life, Metrics, Total};
 use super::policy::continuous::{Config, Giving, Order};
-use super::policy::{ALL, Build};
+use super::policy::{ALL, Configured};
 use super::record::{Record, TokenObserver};
 use super::request::{Machine, Slo, TokenRequest};
 use super::world::{simulate, stream};

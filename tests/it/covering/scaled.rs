@@ -1,6 +1,7 @@
 //! All times of a world doubled: everything happens at twice the time.
 
 use super::run::Ran;
+use orrery_results::PolicyText;
 use orrery_scenario::PolicySpec;
 use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_sim::log::Record;
@@ -53,8 +54,11 @@ fn slower(text: &str) -> Option<String> {
     if name == "kairos" || text.contains("infer4") {
         return None;
     }
-    let Some((system, rest)) = name.split_once('[') else { return Some(name) };
-    let scaled = rest.trim_end_matches(']').split(',').map(|pair| {
+    let PolicyText { system, parameters } = PolicyText::new(&name);
+    if parameters.is_empty() {
+        return Some(name);
+    }
+    let scaled = parameters.into_iter().map(|pair| {
         let (key, value) = pair.split_once('=')?;
         let row = table.rows.iter().find(|row| row.name == key)?;
         let factor = match row.unit {

@@ -4,7 +4,7 @@ use crate::league::League;
 use crate::suite::Suite;
 use orrery_reproduce::claims::Verdict;
 use orrery_reproduce::numbers::is_at;
-use orrery_results::{Row, is_metric, metric};
+use orrery_results::{Row, is_metric, metric, system_of};
 use orrery_scenario::{PolicySpec, policies};
 use orrery_sweep::replication::{Measure, Replication};
 
@@ -59,7 +59,7 @@ fn league(suite: Suite, seeds: u32, made: &[(&str, f64)]) -> (League, Vec<Judged
             }
         };
         let place = Row {
-            system: name.split('[').next().unwrap_or_default().into(),
+            system: system_of(name).into(),
             policy: name.into(),
             axes: axes.into(),
             ..Row::default()

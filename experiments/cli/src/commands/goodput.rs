@@ -7,6 +7,7 @@ use orrery_report::Forms;
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::{Answer, Output};
 use orrery_results::{to_json, wide};
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
@@ -117,7 +118,7 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
     let policies: Vec<S::Policy> = if args.policies.is_empty() {
         file.policies()?
     } else {
-        args.policies.iter().map(|p| S::policy(p)).collect::<Result<_, _>>()?
+        args.policies.iter().map(|p| p.parse()).collect::<Result<_, _>>()?
     };
     args.output.check()?;
     let (name, seed) = file.about();

@@ -83,7 +83,7 @@ fn citations(id: Option<&str>) -> Result<String, SpecError> {
 
 fn named(name: Option<&str>) -> Result<Answer, SpecError> {
     match name {
-        None => Ok(Answer::text(&(describe::all()? + "\n" + &all() + POLICIES))),
+        None => Ok(Answer::text(&[describe::all(), "\n", &all(), POLICIES].concat())),
         Some(name) if Zoo::find(name).is_some() => models(name),
         Some(id) if id.ends_with(".toml") || registry::ids().any(|known| known == id) => {
             // With the numbers of its file: some may be withheld.

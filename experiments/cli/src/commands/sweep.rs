@@ -14,6 +14,7 @@ use clap::Args;
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::{Answer, Format, Output, say, tell};
 use orrery_reproduce::reproduce::{self, Outcome};
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
 use orrery_sweep::join::{check_forms, join};

@@ -26,12 +26,6 @@ impl Latency {
         (sum_ns > 0).then_some(Latency { samples: ns.len() as u64, sum_ns, twice_median_ns })
     }
 
-    /// Of how many samples, their sum and their median. None without samples, or when all are 0.
-    pub fn of_sum(samples: u64, sum: Span, median: Span) -> Option<Latency> {
-        let (sum_ns, twice_median_ns) = (u128::from(sum.ns()), 2 * u128::from(median.ns()));
-        (samples > 0 && sum_ns > 0).then_some(Latency { samples, sum_ns, twice_median_ns })
-    }
-
     /// The mean, in nanoseconds; above 0.
     pub fn mean_ns(&self) -> f64 {
         self.sum_ns as f64 / self.samples as f64

@@ -9,7 +9,7 @@ use crate::search::answer::{Answer, Choice, Point};
 use crate::search::replan::Next;
 use crate::search::sensitivity::{Held, Robust, Strained};
 use crate::search::solved::Solved;
-use orrery_results::{RESULT_VERSION, Row, metric, unit};
+use orrery_results::{RESULT_VERSION, Row, metric, system_of, unit};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::Interval;
 use orrery_sweep::hash::spec_sha256;
@@ -58,7 +58,7 @@ fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row;
     let base = Row {
         seeds: if is_answer { base.seeds.clone() } else { first },
         axes: format!("what_if={what_if};place=frontier;pool={}", p.pool(&point.counts)),
-        system: point.policy.split('[').next().unwrap_or_default().to_string(),
+        system: system_of(&point.policy).to_string(),
         policy: point.policy.clone(),
         ..base
     };
@@ -79,7 +79,7 @@ pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
         let what_if = strained.what_if.replace(';', ",");
         let mut row = Row {
             axes: format!("what_if={what_if};place=kept;pool={}", p.pool(&best.counts)),
-            system: best.policy.split('[').next().unwrap_or_default().to_string(),
+            system: system_of(&best.policy).to_string(),
             policy: best.policy.clone(),
             metric: metric::BAD_AT_LOAD.to_string(),
             unit: unit(metric::BAD_AT_LOAD).to_string(),
@@ -116,7 +116,7 @@ fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
     let mut row = Row {
         case: case.to_string(),
         axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
-        system: policy.split('[').next().unwrap_or_default().to_string(),
+        system: system_of(&policy).to_string(),
         policy,
         metric: metric::COST_PER_HOUR.to_string(),
         unit: unit(metric::COST_PER_HOUR).to_string(),
@@ -181,7 +181,7 @@ fn of_choice(
     let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
     let base = Row {
         axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
-        system: choice.policy.split('[').next().unwrap_or_default().to_string(),
+        system: system_of(&choice.policy).to_string(),
         policy: choice.policy.clone(),
         spec_sha256: spec_sha256(&spec),
         inputs_sha256: inputs,

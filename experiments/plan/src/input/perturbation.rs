@@ -110,37 +110,13 @@ fn slow(model: &mut Model, factor: f64) -> Result<(), SpecError> {
 
 /// A law whose batches take so many times as long.
 pub(crate) fn longer(law: &LatencyLaw, factor: f64, model: &str) -> Result<LatencyLaw, SpecError> {
-    let each = |row: &[f64]| row.iter().map(|ms| ms * factor).collect::<Vec<f64>>();
-    Ok(match law {
-        LatencyLaw::Affine { alpha_ms, beta_ms } => {
-            LatencyLaw::Affine { alpha_ms: alpha_ms * factor, beta_ms: beta_ms * factor }
-        }
-        LatencyLaw::Eq3 { c0_ms, c1 } => LatencyLaw::Eq3 { c0_ms: c0_ms * factor, c1: c1 * factor },
-        LatencyLaw::Poly { c0_ms, c1, c2_per_ms } => LatencyLaw::Poly {
-            c0_ms: c0_ms * factor,
-            c1: c1 * factor,
-            c2_per_ms: c2_per_ms * factor,
-        },
-        LatencyLaw::Grid { lengths_ms, rows } => LatencyLaw::Grid {
-            lengths_ms: lengths_ms.clone(),
-            rows: rows.iter().map(|(size, row)| (*size, each(row))).collect(),
-        },
-        LatencyLaw::Table(rows) => {
-            LatencyLaw::Table(rows.iter().map(|(size, ms)| (*size, ms * factor)).collect())
-        }
-        LatencyLaw::Measured(rows) => {
-            LatencyLaw::Measured(rows.iter().map(|(size, row)| (*size, each(row))).collect())
-        }
-        LatencyLaw::Proportional { .. } | LatencyLaw::Samples(_) | LatencyLaw::Profile { .. } => {
-            let allowed = "a law whose batches can be made longer: affine, eq3, poly, a grid, a table or samples by size";
-            let remedy = "leave `latency` out of what is changed";
-            let key = format!("model.{model}.latency");
-            return Err(SpecError::value(
-                key,
-                "a law that cannot be made longer (proportional, or samples of a zoo)",
-                allowed,
-                remedy,
-            ));
-        }
+    law.with_ms(|_, ms| ms * factor).ok_or_else(|| {
+        let allowed = "a law whose batches can be made longer: affine, eq3, poly, a grid, a table or samples by size";
+        SpecError::value(
+            format!("model.{model}.latency"),
+            "a law that cannot be made longer (proportional, or samples of a zoo)",
+            allowed,
+            "leave `latency` out of what is changed",
+        )
     })
 }

@@ -5,6 +5,7 @@
 //! the batches of one, for which nothing is published; and a run's latencies contain what its queue made of a slower
 //! device. The law is derived here: not verified by MLCommons Association.
 
+use orrery_sim::stats::median;
 use std::sync::LazyLock;
 
 /// As a what-if says it: `noise=mlperf`.
@@ -36,11 +37,6 @@ fn shares(text: &str) -> Vec<f64> {
     }
     shares.sort_by(f64::total_cmp);
     shares
-}
-
-fn median(sorted: &[f64]) -> Option<f64> {
-    let (low, high) = (sorted.get((sorted.len().max(1) - 1) / 2)?, sorted.get(sorted.len() / 2)?);
-    Some(f64::midpoint(*low, *high))
 }
 
 fn quantiles(sorted: &[f64]) -> Vec<f64> {

@@ -14,6 +14,7 @@ use crate::search::answer::{Answer, Choice, Point, percent, significant};
 use crate::search::break_even::turns;
 use crate::search::change_over::change_over;
 use crate::search::hardest_step::hardest;
+use crate::search::levels::{self, largest};
 use crate::search::runs::{PROBES, Runs};
 use crate::search::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
 use crate::search::trial::Bench;
@@ -114,87 +115,12 @@ pub fn search(
     Ok(answer)
 }
 
-/// The size for a level of the day; what a higher level needs is enough in any case.
-pub fn at_level(
-    sizer: &Sizer<'_>,
-    level: f64,
-    start: u32,
-    higher: &Sized,
-    simulated: &mut usize,
-) -> Result<Sized, SpecError> {
-    let load = sizer.bench.group.load_per_s * level;
-    let same = || Sized { load_per_s: load, ..higher.clone() };
-    if level == 0.0 {
-        let counts = sizer.counts(sizer.bench.problem.lost(sizer.kind));
-        return Ok(Sized { counts, ..same() });
-    }
-    let Some(first) = sizer.first(load, (start, higher.n()), start, simulated)? else {
-        return Ok(same());
-    };
-    match sizer.sure(load, (first, higher.n()), &mut None)? {
-        Verdict::Size(size) => Ok(*size),
-        Verdict::NotSure => Ok(same()),
-    }
-}
-
-/// With the first seed, the size for a step of a trace with its own arrivals, looked for from `start` on: a step with a
-/// lower load may have worse bursts than one with a higher one, and need more. Where one size is for the whole day, the
-/// one of the steps before is tried first. None where as many as there may be do not carry it.
-pub fn first_at_step(
-    bench: &Bench<'_>,
-    kind: usize,
-    level: usize,
-    (start, before): (u32, u32),
-    simulated: &mut usize,
-) -> Result<Option<u32>, SpecError> {
-    let problem = bench.problem;
-    let most = problem.counts_max[kind];
-    if problem.day.levels[level] == 0.0 {
-        return Ok(Some(problem.lost(kind)));
-    }
-    let sizer = Sizer { bench: &bench.at(level), kind };
-    let (least, begin) =
-        if problem.day.follows() { (1, start.clamp(1, most)) } else { (before, before) };
-    sizer.first(bench.load_at(level), (least, most), begin, simulated)
-}
-
-/// The same with all seeds; one that is not sure says so itself.
-pub fn at_step(
-    bench: &Bench<'_>,
-    kind: usize,
-    level: usize,
-    (start, before): (u32, &Sized),
-    simulated: &mut usize,
-) -> Result<Option<Sized>, SpecError> {
-    let (problem, load) = (bench.problem, bench.load_at(level));
-    let load_per_s = bench.group.load_per_s * problem.day.levels[level];
-    if problem.day.levels[level] == 0.0 {
-        let counts = counts(problem, kind, problem.lost(kind));
-        return Ok(Some(Sized { counts, load_per_s, ..before.clone() }));
-    }
-    let first = first_at_step(bench, kind, level, (start, before.n()), simulated)?;
-    let Some(first) = first else { return Ok(None) };
-    let bench = bench.at(level);
-    let sizer = Sizer { bench: &bench, kind };
-    let most = problem.counts_max[kind];
-    let mut close = None;
-    let size = match sizer.sure(load, (first, most), &mut close)? {
-        Verdict::Size(size) => Some(*size),
-        Verdict::NotSure => close.map(|(n, check)| {
-            let counts = counts(problem, kind, n);
-            Sized { counts, load_per_s, check, left: None }
-        }),
-    };
-    Ok(size.map(|size| Sized { load_per_s, ..size }))
-}
-
 /// A cluster with its verified sizes as a choice: its edge, and what breaks.
 ///
 /// # Errors
 /// When it cannot be simulated.
-pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choice, SpecError> {
+pub fn chosen(bench: &Bench<'_>, sizes: Vec<Sized>) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
-    let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
     let most = &sizes[largest(&sizes)].counts;
     // Of one size for the whole day every step has it.
     let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
@@ -205,12 +131,6 @@ pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choic
     choice.cost = over_the_day(problem, &sizes);
     choice.sizes = sizes;
     Ok(choice)
-}
-
-/// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
-pub fn largest(sizes: &[Sized]) -> usize {
-    let most = sizes.iter().map(Sized::n).max();
-    sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
 }
 
 /// A cluster that carries the load with all seeds; how much more it would carry was not looked for.
@@ -262,8 +182,7 @@ pub fn cheapest(
         let bench = Bench::new(problem, group, policy, runs);
         let chain = Chain { bench: &bench, kind };
         let sized = chain.verified(one, high, &mut Found::default())?;
-        let Some((peak, lower)) = sized else { continue };
-        let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+        let Some(sizes) = sized else { continue };
         let counts = sizes[largest(&sizes)].counts.clone();
         let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
         if best.as_ref().is_none_or(|best| cost < best.cost) {
@@ -299,8 +218,8 @@ impl Chain<'_> {
                 found.simulated = 1;
             }
             None => {
-                if let Some((peak, lower)) = self.fewest(one, &mut found)? {
-                    found.choice = Some(chosen(self.bench, peak, lower)?);
+                if let Some(sizes) = self.fewest(one, &mut found)? {
+                    found.choice = Some(chosen(self.bench, sizes)?);
                 }
             }
         }
@@ -333,11 +252,7 @@ impl Chain<'_> {
     }
 
     /// The fewest instances that carry the load, verified with all seeds, and those for the lower levels of the day.
-    fn fewest(
-        &self,
-        one: Option<f64>,
-        found: &mut Found,
-    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+    fn fewest(&self, one: Option<f64>, found: &mut Found) -> Result<Option<Vec<Sized>>, SpecError> {
         let most = self.bench.problem.counts_max[self.kind];
         if let Some(high) = self.first(one, found)? {
             return self.verified(one, high, found);
@@ -391,7 +306,7 @@ impl Chain<'_> {
         one: Option<f64>,
         high: u32,
         found: &mut Found,
-    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+    ) -> Result<Option<Vec<Sized>>, SpecError> {
         let problem = self.bench.problem;
         let (load, most) = (self.bench.group.load_per_s, problem.counts_max[self.kind]);
         let (kind, policy) = (problem.kind(self.kind), self.bench.policy.text());
@@ -399,11 +314,19 @@ impl Chain<'_> {
         let mut close = None;
         if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
             found.close = close;
-            let lower = match problem.day.own {
-                Some(_) => self.follow_steps(&peak, one, found)?,
-                None => Some(self.follow(&sizer, &peak, one, &mut found.simulated)?),
-            };
-            return Ok(lower.map(|lower| (*peak, lower)));
+            let n = peak.n();
+            let start = |level| self.start(level, n, one);
+            let simulated = &mut found.simulated;
+            return Ok(match levels::sizes(self.bench, self.kind, *peak, start, simulated)? {
+                Ok(sizes) => Some(sizes),
+                Err(level) => {
+                    let begins = problem.day.begins(level);
+                    found.unknown = Some(format!(
+                        "no more than {most} {kind} (`count_max`) carry the step from {begins} with {policy} for sure"
+                    ));
+                    None
+                }
+            });
         }
         found.close = close;
         found.unknown = Some(if high == most {
@@ -417,59 +340,19 @@ impl Chain<'_> {
         Ok(None)
     }
 
-    /// The sizes for the other levels of the day, where the size follows the load.
-    fn follow(
-        &self,
-        sizer: &Sizer<'_>,
-        peak: &Sized,
-        one: Option<f64>,
-        simulated: &mut usize,
-    ) -> Result<Vec<Sized>, SpecError> {
+    /// From how many machines on the size for a level is looked for.
+    fn start(&self, level: usize, peak: u32, one: Option<f64>) -> u32 {
         let problem = self.bench.problem;
+        let levels = &problem.day.levels;
         let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
-        let mut sizes: Vec<Sized> = Vec::new();
-        for level in &problem.day.levels[1..] {
-            let needed = one.map_or(1.0, |one| (served * level / one).ceil().max(1.0));
-            let start = needed as u32 + problem.lost(self.kind);
-            let higher = sizes.last().unwrap_or(peak);
-            let size = at_level(sizer, *level, start, higher, simulated)?;
-            sizes.push(size);
-        }
-        Ok(sizes)
-    }
-
-    /// The sizes for the other steps of a trace, each with its own arrivals; none where they are not carried.
-    fn follow_steps(
-        &self,
-        peak: &Sized,
-        one: Option<f64>,
-        found: &mut Found,
-    ) -> Result<Option<Vec<Sized>>, SpecError> {
-        let problem = self.bench.problem;
-        let day = &problem.day;
-        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
-        let mut sizes = vec![peak.clone()];
-        for level in 1..day.levels.len() {
-            let share = day.levels[level] / day.levels[0];
-            let likely = one.map_or(f64::from(peak.n()) * share, |one| served * share / one);
-            let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
-            let before = &sizes[largest(&sizes)];
-            let at = (start, before);
-            match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
-                Some(size) => sizes.push(size),
-                None => {
-                    found.unknown = Some(format!(
-                        "no more than {} {} (`count_max`) carry the step from {} with {} for sure",
-                        problem.counts_max[self.kind],
-                        problem.kind(self.kind),
-                        day.begins(level),
-                        self.bench.policy.text()
-                    ));
-                    return Ok(None);
-                }
+        let likely = match (&problem.day.own, one) {
+            (Some(_), one) => {
+                let share = levels[level] / levels[0];
+                one.map_or(f64::from(peak) * share, |one| served * share / one).ceil()
             }
-        }
-        Ok(Some(sizes.split_off(1)))
+            (None, one) => one.map_or(1.0, |one| (served * levels[level] / one).ceil().max(1.0)),
+        };
+        (likely as u32).saturating_add(problem.lost(self.kind))
     }
 
     /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves

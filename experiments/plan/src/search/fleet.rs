@@ -351,19 +351,21 @@ fn answer(
     let Some((policy, Under::Sizes { verified: sizes, .. })) = known.best((kind, set)) else {
         return Ok(None);
     };
-    let Some((peak, lower)) = sizes.split_first() else { return Ok(None) };
+    if sizes.is_empty() {
+        return Ok(None);
+    }
     let Some(mut group) = known.group(set).cloned() else { return Ok(None) };
     let close = known.close.get(&(kind, set));
     group.name = problem.kind(kind).to_string();
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
-    let mut choice = chosen(&bench, peak.clone(), lower.to_vec())?;
+    let mut choice = chosen(&bench, sizes.clone())?;
     let left = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
     choice.less = one_less(&bench.at(choice.hardest), &choice, left)?;
     choice.changes = change_over(&bench, &choice.sizes)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
-        let top = peak.n().saturating_mul(2).min(problem.counts_max[kind]);
+        let top = sizes[0].n().saturating_mul(2).min(problem.counts_max[kind]);
         answer.frontier = points(&bench.at(choice.hardest), kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.

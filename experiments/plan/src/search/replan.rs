@@ -11,6 +11,7 @@ use crate::search::runs::Runs;
 use crate::search::solved::Fleet;
 use crate::search::trial::Bench;
 use crate::search::{fleet, pools};
+use orrery_results::PolicyText;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use orrery_solvers::Price;
 use rayon::prelude::*;
@@ -101,9 +102,7 @@ fn with_reserve(problem: &Problem, policy: &PolicySpec) -> Option<String> {
     let slos = problem.slos_ms().into_iter().map(|(_, ms)| ms);
     let slo_ms = slos.reduce(f64::min).filter(|ms| ms.is_finite())?;
     let reserve = (slo_ms * RESERVE * 100.0).round() / 100.0;
-    let inner = text.split_once('[').map_or("", |(_, inner)| inner.trim_end_matches(']'));
-    let comma = if inner.is_empty() { "" } else { "," };
-    Some(format!("symphony[{inner}{comma}resp_ms={reserve}]"))
+    Some(PolicyText::new(text).with("resp_ms", &reserve.to_string()))
 }
 
 fn of_fleet(problem: &Problem, runs: &Runs<'_>) -> Result<Next, SpecError> {

@@ -15,6 +15,7 @@ use crate::search::runs::Runs;
 use crate::search::solved::Solved;
 use crate::search::trial::{Bench, Check};
 use orrery_report::Progress;
+use orrery_results::system_of;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
 
@@ -316,7 +317,7 @@ fn carriers(
     best: &Choice,
     runs: &Runs<'_>,
 ) -> Result<Vec<String>, SpecError> {
-    let own = best.policy.split('[').next().unwrap_or_default();
+    let own = system_of(&best.policy);
     let names: Vec<&str> =
         policies::all().map(|t| t.about.name).filter(|name| is_another(name, own)).collect();
     let pools = after_loss::pools(problem, &best.counts);

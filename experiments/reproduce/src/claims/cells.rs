@@ -4,7 +4,7 @@ use super::claim::{CellValue, Claim};
 use super::estimate::Estimate;
 use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::metric::difference_of;
-use orrery_results::{Row, metric};
+use orrery_results::{Row, metric, pair};
 use std::collections::BTreeSet;
 
 /// The rows of a system and metric at a place.
@@ -109,8 +109,9 @@ fn difference(claim: &Claim, rows: &[Row], a: &Row, b: &Row) -> Option<Estimate>
 
 /// Whether two rows agree on every axis that both have and `except` does not name.
 fn agree(a: &Row, b: &Row, except: &str) -> bool {
-    let names = |name: &str| except.split(';').any(|e| e.split('=').next() == Some(name));
-    axes(a).filter(|(name, _)| !names(name)).all(|(name, x)| axis(b, name).is_none_or(|y| x == y))
+    axes(a)
+        .filter(|(name, _)| pair(except, name).is_none())
+        .all(|(name, x)| axis(b, name).is_none_or(|y| x == y))
 }
 
 /// Cells are called by the axes that tell them apart; by their pools only where they must be.

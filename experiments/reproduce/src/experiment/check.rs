@@ -1,6 +1,7 @@
 //! Whether an experiment's values make sense. What is run is checked by its kind.
 
 use super::{Experiment, Parts, System};
+use orrery_results::pairs;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -83,8 +84,7 @@ impl Experiment {
     /// The groups of errors are made by axes that there are.
     fn check_errors(&self) -> Result<(), SpecError> {
         let Some(errors) = &self.errors else { return Ok(()) };
-        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
-        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|a| a.0);
+        let of_points = self.point.iter().flat_map(|p| pairs(&p.axes)).map(|a| a.0);
         let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
         let mut distinct: Vec<&str> = Vec::new();
         names.into_iter().for_each(|n| {
@@ -102,8 +102,7 @@ impl Experiment {
         let Some(figure) = &self.figure else { return Ok(()) };
         let points = self.point.iter().map(|p| p.name.clone());
         let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
-        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
-        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|(_, v)| v.to_string());
+        let of_points = self.point.iter().flat_map(|p| pairs(&p.axes)).map(|a| a.1.to_string());
         let mut groups = Vec::new();
         strings_at(&self.resolved, "group", &mut groups);
         let metrics = figure.metrics.iter().cloned();

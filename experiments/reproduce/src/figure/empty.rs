@@ -5,7 +5,7 @@ use crate::experiment::Experiment;
 use crate::figure::picture::picture;
 use crate::numbers::beside;
 use crate::runner::Runner;
-use orrery_results::{Row, is_metric, unit};
+use orrery_results::{Row, is_metric};
 use orrery_sweep::grid::combinations;
 
 /// The rows.
@@ -38,13 +38,7 @@ pub fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
             }
             let value =
                 if *metric == picture.star { 1.0 } else { 0.25 * (1 + i + 2 * pool) as f64 };
-            rows.push(Row {
-                scope: "all".to_string(),
-                metric: metric.clone(),
-                unit: unit(metric).to_string(),
-                value: Some(value),
-                ..place.clone()
-            });
+            rows.push(place.of_all(metric, value));
         }
     }
     beside(&mut rows, &e.paper);

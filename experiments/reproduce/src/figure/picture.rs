@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use orrery_plots::{Picture, PictureKind, RowFilter, Spacing, Steps};
-use orrery_results::metric;
+use orrery_results::{metric, pairs};
 use orrery_sweep::grid;
 
 /// What the figure shows, and which rows it is made of.
@@ -111,7 +111,7 @@ fn axes(e: &Experiment) -> Vec<(String, Vec<String>)> {
         None => out.push((name.to_string(), vec![value])),
     };
     for point in &e.point {
-        for (name, value) in point.axes.split(';').filter_map(|a| a.split_once('=')) {
+        for (name, value) in pairs(&point.axes) {
             add(name, value.to_string());
         }
     }

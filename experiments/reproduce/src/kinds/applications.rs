@@ -23,6 +23,7 @@ use means::SLO;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::limits::within;
+use orrery_scenario::scenario::with_keys;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::kept::Kept;
@@ -163,13 +164,9 @@ impl<'a> Cases<'a> {
             (*metric, mean(&values))
         });
         let row = |(metric, value): (&str, f64)| Row {
-            scope: "all".to_string(),
-            metric: metric.to_string(),
-            unit: orrery_results::unit(metric).to_string(),
-            value: Some(value),
             samples: seeds.len() as u64,
             seeds: orrery_results::seed_list(&seeds),
-            ..place.clone()
+            ..place.of_all(metric, value)
         };
         Ok(facts.filter(|(metric, _)| is_shown(metric)).map(row).collect())
     }
@@ -325,24 +322,10 @@ fn number(value: &Toml) -> Result<f64, SpecError> {
 /// The applications with dotted keys set; `system.NAME.KEY` is not of them.
 fn changed(base: &Applications, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
     let own = changes.iter().filter(|(key, _)| !key.starts_with(OF_SYSTEM));
-    let mut value = Toml::try_from(base)
-        .map_err(|e| SpecError::value("applications", e, "a table", "correct it"))?;
-    let mut keys = Vec::new();
-    for (key, new) in own {
-        let mut place = Some(&mut value);
-        for part in key.split('.') {
-            place = place.and_then(|p| p.get_mut(part));
-        }
-        let known = "a key of `[applications]`, such as `load.offered`, `case`, `slo_x_p99` or \
-                     `system.NAME.policy`";
-        let wrong = || SpecError::value(key, "no such key", known, "correct the dotted key");
-        *place.ok_or_else(wrong)? = new.clone();
-        keys.push(key.as_str());
-    }
-    let keys = if keys.is_empty() { "applications".to_string() } else { keys.join("`, `") };
-    let changed: Applications = value.try_into().map_err(|e: toml::de::Error| {
-        SpecError::value(keys, e.message(), "a value that the key may have", "correct the value")
-    })?;
+    let own: Vec<(String, Toml)> = own.cloned().collect();
+    let of =
+        "`[applications]`, such as `load.offered`, `case`, `slo_x_p99` or `system.NAME.policy`";
+    let changed = with_keys(base, &own, of)?;
     let check = changed.check();
     check.map_err(|e| {
         let key = e.key().unwrap_or_default().to_string();

@@ -8,7 +8,7 @@ mod table;
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
 use file::{CasesFile, Expressions};
-use orrery_results::{Row, unit};
+use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::goodput::Search;
@@ -261,13 +261,7 @@ impl Runner for Runs<'_> {
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
         let cell = &self.cells[part];
-        let of = |(metric, value): &(String, f64)| Row {
-            scope: "all".to_string(),
-            metric: metric.clone(),
-            unit: unit(metric).to_string(),
-            value: Some(*value),
-            ..cell.place.clone()
-        };
+        let of = |(metric, value): &(String, f64)| cell.place.of_all(metric, *value);
         let more = cell.computed.iter().map(of).collect();
         let seeds = Seeds { first: 1, count: self.experiment.seeds, until_ci: None };
         let runs = Self::merged(cell, &self.experiment.show, kept, &seeds)?;

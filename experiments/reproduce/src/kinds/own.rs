@@ -1,12 +1,13 @@
 //! Runs of the small worlds beside that of requests: each system at each point is a part.
 
-use super::overlay::overlay;
 use super::times;
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
-use orrery_scenario::own::OwnPolicySpec;
+use orrery_scenario::policy_spec;
+use orrery_scenario::scenario::with_keys;
+use orrery_sim::policy::parameters::Named;
 use orrery_sweep::grid::combinations;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::own::{OwnWorld, Spec, spec_sha256};
@@ -24,7 +25,7 @@ pub fn check_systems<W: OwnWorld>(e: &Experiment) -> Result<(), SpecError> {
 }
 
 fn policy<W: OwnWorld>(i: usize, system: &System) -> Result<Spec<W>, SpecError> {
-    OwnPolicySpec::parse_at(format!("system[{i}].policy"), &system.policy)
+    policy_spec::Spec::parse_at(format!("system[{i}].policy"), &system.policy)
 }
 
 /// Rows for parts of the time: of what groups, and how they are made.
@@ -68,10 +69,11 @@ impl<'a, W: OwnWorld> OwnRuns<'a, W> {
     ) -> Result<OwnRuns<'a, W>, SpecError> {
         let folder = experiment.folder();
         let (mut cells, mut groups) = (Vec::new(), Vec::new());
+        let of = format!("`[{0}]` (docs/{0}.md)", W::KEY);
         for c in combinations(&experiment.point, &experiment.axis, experiment.sample) {
             let changes: Vec<(String, Value)> =
                 experiment.set.clone().into_iter().chain(c.changes).collect();
-            let world = with(world, &changes)?;
+            let world = with_keys(world, &changes, &of)?;
             let made = world.make(1, folder).map_err(W::in_table)?;
             let axes = c.axes.join(";");
             let place = Row { axes: axes.clone(), ..Row::default() };
@@ -103,26 +105,6 @@ impl<'a, W: OwnWorld> OwnRuns<'a, W> {
             ..self.experiment.place()
         }
     }
-}
-
-/// The table with some of its keys changed; a key may have dots.
-fn with<W: OwnWorld>(world: &W, changes: &[(String, Value)]) -> Result<W, SpecError> {
-    let wrong = |found: String| {
-        let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-        let remedy =
-            format!("correct one of {}; docs/{}.md lists the keys", keys.join(", "), W::KEY);
-        SpecError::value(W::KEY, found, format!("the keys of `[{}]`", W::KEY), remedy)
-    };
-    let mut table = Value::try_from(world).map_err(|error| wrong(error.to_string()))?;
-    for (key, value) in changes {
-        let nested = key.rsplit('.').fold(value.clone(), |value, part| {
-            Value::Table(toml::Table::from_iter([(part.to_string(), value)]))
-        });
-        overlay(&mut table, nested);
-    }
-    table
-        .try_into()
-        .map_err(|error: toml::de::Error| wrong(error.to_string().trim_end().replace('\n', " ")))
 }
 
 impl<W: OwnWorld> Runner for OwnRuns<'_, W> {

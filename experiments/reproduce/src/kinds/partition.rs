@@ -14,6 +14,7 @@ use file::PartitionFile;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
+use orrery_sim::stats::nearest_rank;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::Replication;
@@ -133,7 +134,7 @@ impl<'a> Solvers<'a> {
                     scope: "all".to_string(),
                     metric: metric::IMBALANCE.name(&[factor, name]),
                     unit: UNITLESS.to_string(),
-                    value: Some(quantile(&sorted, share)),
+                    value: nearest_rank(&sorted, share),
                     samples,
                     seeds: seed_list(&self.seeds),
                     spec_sha256: self.hash(method),
@@ -208,16 +209,8 @@ impl Runner for Solvers<'_> {
     }
 }
 
-/// The least value that at least this share of the values does not exceed.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// Clockwork's Table 1, "weights": what the sizes of symphony-fig-16 are drawn from.
     #[test]
     fn the_sizes_are_those_of_the_shipped_weights() {
@@ -225,13 +218,5 @@ mod tests {
         let mean = logs.iter().sum::<f64>() / 6.0;
         let variance = logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 5.0;
         assert_eq!((libm::exp(mean).round(), (variance.sqrt() * 100.0).round()), (70.0, 86.0));
-    }
-
-    #[test]
-    fn a_quantile_is_one_of_the_values() {
-        let values: Vec<f64> = (1..=10).map(f64::from).collect();
-        let at = |share| quantile(&values, share);
-        assert_eq!((at(0.1), at(0.5), at(0.9), at(1.0)), (1.0, 5.0, 9.0, 10.0));
-        assert_eq!(quantile(&[3.0], 0.1), 3.0);
     }
 }

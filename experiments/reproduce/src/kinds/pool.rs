@@ -11,7 +11,6 @@ pub mod select;
 mod text;
 pub mod world;
 
-use super::overlay::overlay;
 use crate::document::Own;
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner, within};
@@ -23,6 +22,7 @@ use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::kairos::model_names;
+use orrery_scenario::scenario::with_keys;
 use orrery_solvers::{Pool, Ranking, write_table};
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::hash::spec_sha256;
@@ -75,22 +75,9 @@ fn places(e: &Experiment) -> Result<Vec<Place>, SpecError> {
 
 /// The conditions of a point: the defaults, `set`, and what the point sets.
 fn conditions(e: &Experiment, own: &[(String, toml::Value)]) -> Result<Conditions, SpecError> {
-    let table = |pairs: &mut dyn Iterator<Item = (String, toml::Value)>| {
-        toml::Value::Table(pairs.collect::<toml::Table>())
-    };
-    let mut all = table(&mut e.set.iter().map(|(k, v)| (k.clone(), v.clone())));
-    overlay(&mut all, table(&mut own.iter().cloned()));
-    let wrong = |e: toml::de::Error| {
-        let found = e.to_string().trim_end().replace('\n', " ");
-        let key = if own.is_empty() { "set" } else { "point.set" };
-        SpecError::value(
-            key,
-            found,
-            "the keys of conditions",
-            "correct it; docs/kairos.md lists them",
-        )
-    };
-    all.try_into().map_err(wrong)
+    let fixed = e.set.iter().map(|(key, value)| (key.clone(), value.clone()));
+    let changes: Vec<(String, toml::Value)> = fixed.chain(own.iter().cloned()).collect();
+    with_keys(&Conditions::default(), &changes, "the conditions of a pool (docs/kairos.md)")
 }
 
 /// An error about a condition, at the key that sets it.
@@ -191,14 +178,8 @@ impl<'a> Pools<'a> {
         let runs: Vec<Replication> = seeds.iter().zip(&value.by_seed_per_s).map(of).collect();
         let list: Vec<u64> = runs.iter().map(|r| r.seed).collect();
         let row = |(metric, value): (&str, Option<f64>)| {
-            value.map(|value| Row {
-                scope: "all".to_string(),
-                metric: metric.to_string(),
-                unit: orrery_results::unit(metric).to_string(),
-                value: Some(value),
-                seeds: orrery_results::seed_list(&list),
-                ..at.clone()
-            })
+            let seeds = orrery_results::seed_list(&list);
+            value.map(|value| Row { seeds, ..at.of_all(metric, value) })
         };
         let more = fixed.into_iter().filter_map(row).collect();
         let seeds = Some(Seeds { first: 1, count: runs.len() as u32, until_ci: None });
@@ -360,19 +341,15 @@ impl Runner for Bounds<'_> {
         let hash = spec_sha256(&["pool bounds", &world.model, &conditions]);
         let mut more = Vec::new();
         for (rank, &i) in (1..).zip(world.ranking.order()) {
-            let row = |metric: &str, value: f64| Row {
+            let place = Row {
                 axes: format!("{axes};pool={}", dashed(&pools[i])),
                 system: KAIROS.to_string(),
-                scope: "all".to_string(),
-                metric: metric.to_string(),
-                unit: orrery_results::unit(metric).to_string(),
-                value: Some(value),
                 spec_sha256: hash.clone(),
                 ..self.experiment.place()
             };
-            more.push(row(metric::UPPER_BOUND, world.ranking.bounds_per_s()[i]));
-            more.push(row(metric::BOUND_RANK, f64::from(rank)));
-            more.push(row(metric::PICKED, f64::from(u8::from(i == picked))));
+            more.push(place.of_all(metric::UPPER_BOUND, world.ranking.bounds_per_s()[i]));
+            more.push(place.of_all(metric::BOUND_RANK, f64::from(rank)));
+            more.push(place.of_all(metric::PICKED, f64::from(u8::from(i == picked))));
         }
         Ok(vec![Cell { more, ..Cell::default() }])
     }

@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_report::page::{Field, Part, Table};
-use orrery_results::{Row, unit};
+use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sweep::kept::Kept;
 use schemars::JsonSchema;
@@ -75,12 +75,8 @@ impl<'a> Scores<'a> {
         let row = |p: Point| Row {
             axes: format!("at_ms={}", p.at),
             system: p.of,
-            scope: "all".to_string(),
-            metric: p.metric.to_string(),
-            unit: unit(p.metric).to_string(),
-            value: Some(p.value),
             spec_sha256: hash.clone(),
-            ..self.experiment.place()
+            ..self.experiment.place().of_all(p.metric, p.value)
         };
         self.toy.points().into_iter().map(row).collect()
     }

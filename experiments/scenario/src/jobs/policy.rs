@@ -1,22 +1,9 @@
 //! Policies of jobs by name.
 
-use crate::own::{self, OwnPolicy, OwnPolicySpec};
-use orrery_sim::jobs::policy::{ALL, Configured, JobPolicy};
-use orrery_sim::policy::parameters::Registered;
+use crate::own;
+use crate::policy_spec::Spec;
+use orrery_sim::jobs::policy::Configured;
 use schemars::{Schema, SchemaGenerator};
-
-impl OwnPolicy for dyn Configured {
-    const ON: &'static str = "jobs";
-    const ALLOWED: &'static str = "a policy of jobs such as `salus[order=srtf]` or `fluid`";
-
-    fn all() -> &'static [Registered<dyn Configured>] {
-        ALL
-    }
-
-    fn own_name(&self) -> String {
-        self.name()
-    }
-}
 
 /// A policy of jobs and its parameters, ready to be built.
 ///
@@ -29,24 +16,7 @@ impl OwnPolicy for dyn Configured {
 /// let error = JobPolicySpec::parse("salus[order=sjf]").unwrap_err().to_string();
 /// assert!(error.contains("allowed: fifo, srtf, las, rr, pack"));
 /// ```
-pub type JobPolicySpec = OwnPolicySpec<dyn Configured>;
-
-impl OwnPolicySpec<dyn Configured> {
-    /// The value of a parameter.
-    pub fn value(&self, key: &str) -> Option<String> {
-        self.config().value(key)
-    }
-
-    /// Whether it places jobs in lanes of a GPU, in place of widths on workers.
-    pub fn has_lanes(&self) -> bool {
-        self.config().has_lanes()
-    }
-
-    /// The policy before its start.
-    pub fn build(&self) -> Box<dyn JobPolicy> {
-        self.config().build()
-    }
-}
+pub type JobPolicySpec = Spec<dyn Configured>;
 
 /// [`own::list_schema`].
 pub(super) fn list_schema(_: &mut SchemaGenerator) -> Schema {

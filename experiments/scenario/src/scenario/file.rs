@@ -34,7 +34,6 @@ use std::collections::BTreeMap;
 pub struct ScenarioFile {
     /// Name in results and of result files: letters, digits, `-`, `_`, `+`, `.`.
     #[schemars(extend("x-default" = "the file's name"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Seed of every random stream; `--seed` replaces it.
     #[serde(default = "one_u64")]
@@ -48,14 +47,12 @@ pub struct ScenarioFile {
     pub exact_quantiles: bool,
     /// What has figures of its own beside the total: `"each"` model and application, or `"groups"` of
     /// applications.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "`\"each\"`; `\"groups\"` with a `group`, or beyond 100 models or applications"))]
     pub scopes: Option<Scopes>,
     /// Requests that arrive before this are simulated but not counted.
     #[serde(default)]
     pub warm_up_s: f64,
     /// Stop at this time; requests still in the system count as *pending*.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
     /// Accept an SLO that even the fastest batch of one cannot meet.
     #[serde(default)]
@@ -72,7 +69,6 @@ pub struct ScenarioFile {
     #[schemars(extend("x-default" = "`\"equal\"`"))]
     pub popularity: Popularity,
     /// Seed of a random popularity order, in place of the order in the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub popularity_seed: Option<u64>,
     /// The kinds of devices, numbered in this order.
     #[serde(default = "one_gpu")]
@@ -82,34 +78,26 @@ pub struct ScenarioFile {
     #[schemars(!default)]
     pub app: Vec<App>,
     /// Devices come and go with the load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoscale: Option<Autoscale>,
     /// The open-loop arrivals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
     /// The closed-loop clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
     /// Message delays.
     #[serde(default)]
     pub delays: Delays,
     /// What the scheduler's own time costs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
     /// Noise on the latency of a batch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
     /// Noise on the times of loads, with the keys of a model's `noise`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_noise: Option<BatchNoise>,
     /// Times at which the host takes a core away.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
     /// What policies are told before the run.
     #[serde(default)]
     pub profile: Profile,
     /// What policies are told during the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiler: Option<Profiler>,
 }
 
@@ -140,11 +128,9 @@ pub struct Model {
     #[schemars(extend("x-default" = "1"))]
     pub slo_scale: f64,
     /// SLOs of its requests that change in steps (see below); policies still plan for `slo_ms`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
     /// What a late answer costs, in steps (see below).
     #[schemars(extend("x-default" = "1 after the SLO"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalties: Option<Vec<PenaltyStep>>,
     /// Device memory for its weights.
     #[serde(default)]
@@ -157,7 +143,6 @@ pub struct Model {
     pub latency: LatencyLaw,
     /// The latency that policies are told, if it differs from the true one: as it is, on every kind of device.
     #[schemars(extend("x-default" = "`latency`"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub believed: Option<LatencyLaw>,
     /// `{ KIND = LAW }`: the true latency on one kind of device, in place of `latency` divided by its
     /// `speed`.
@@ -165,7 +150,6 @@ pub struct Model {
     pub latency_on: BTreeMap<String, LatencyLaw>,
     /// Noise on its batches, besides that of `[noise]`.
     #[schemars(extend("x-default" = "none"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<BatchNoise>,
 }
 
@@ -225,10 +209,8 @@ pub enum LatencyLaw {
         /// Its path from the scenario's folder.
         file: String,
         /// The model's name there.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// Of a CSV with several GPUs: which one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         gpu: Option<String>,
     },
 }
@@ -244,7 +226,7 @@ pub struct Device {
     #[serde(default = "one_u32")]
     pub count: u32,
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
     /// Number of batches that a device runs at the same time; a policy that runs one at a time is refused.
     #[serde(default = "one_u8")]
@@ -260,7 +242,7 @@ pub struct Device {
     /// The models that are on each device of this kind from the start, one list for each device; if
     /// omitted, every model is on every device.
     #[schemars(extend("x-default" = "none"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Vec<Vec<String>>>,
     /// Number of stages of a pipeline, each busy with another batch; in place of `lanes`.
     #[serde(default = "one_u8", skip_serializing_if = "is_one_u8")]
@@ -268,14 +250,14 @@ pub struct Device {
     pub stages: u8,
     /// Memory for weights; if omitted, every model is always resident.
     #[schemars(extend("x-unit" = "pages"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
     /// Divides every latency, also those that policies are told; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
     /// Price of one device; kinds with prices form a pool, which must have a base kind.
     #[schemars(extend("x-unit" = "USD/h"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub price_usd_per_hour: Option<f64>,
     /// Whether this is the base kind; by default, the most cost-effective kind that meets the SLO at
     /// every query size in the load.
@@ -341,7 +323,6 @@ pub struct App {
     pub model: String,
     /// The group whose figures it is counted in; several applications may have the same.
     #[schemars(extend("x-default" = "none"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Its share of the arrivals, relative to the others'.
     #[serde(default = "one_f64")]
@@ -351,19 +332,15 @@ pub struct App {
     #[serde(default = "one_u32")]
     pub size: u32,
     /// A distribution of sizes, in place of `size` (see below).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizesLaw>,
     /// Its own SLO; `inf` for none.
     #[schemars(extend("x-default" = "the model's"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_ms: Option<f64>,
     /// Its own SLOs, changing in steps (see below); in place of `slo_ms`.
     #[schemars(extend("x-default" = "the model's"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
     /// What a late answer costs, in steps (see below).
     #[schemars(extend("x-default" = "the model's"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalties: Option<Vec<PenaltyStep>>,
     /// How it changes during the run (see below).
     #[schemars(extend("x-default" = "none"))]
@@ -372,7 +349,6 @@ pub struct App {
     /// Execution times alone (see below); may be omitted if the arrivals carry them, or if the model's
     /// latency does not depend on them.
     #[schemars(extend("x-default" = "required, or of a batch of one"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
 }
 
@@ -384,11 +360,9 @@ pub struct Change {
     pub at_s: f64,
     /// Multiplies the application's `weight`.
     #[schemars(extend("x-default" = "as before"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight_factor: Option<f64>,
     /// Multiplies the execution times of its `time`.
     #[schemars(extend("x-default" = "as before"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_factor: Option<f64>,
 }
 
@@ -425,7 +399,6 @@ pub enum SizesLaw {
         /// The column of sizes.
         column: String,
         /// The column of how often each occurs, if the file is a histogram.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         count_column: Option<String>,
     },
 }
@@ -474,7 +447,6 @@ pub enum TimeLaw {
         /// The column of lengths.
         column: String,
         /// The column of how often each occurs, if the file is a histogram.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         count_column: Option<String>,
         /// For each request.
         base_ms: f64,

@@ -20,29 +20,69 @@ impl Model {
 }
 
 impl LatencyLaw {
-    /// The law divided by a speed; `None` of measured latencies, and of one in which a request alone takes what
-    /// it takes.
+    /// The law divided by a speed; `None` of one in which a request alone takes what it takes, and of measured
+    /// latencies: `speed` would say what was never measured there.
     fn faster(&self, speed: f64) -> Option<LatencyLaw> {
-        let mut law = self.clone();
-        match &mut law {
+        match self {
+            LatencyLaw::Measured(_) => None,
+            _ => self.with_ms(|_, ms| ms / speed),
+        }
+    }
+
+    /// Its times and coefficients, and whether each is the whole time of a batch, its fixed part, or what grows
+    /// with it. `None` of a law in which a request alone takes what it takes, or whose numbers are in a file.
+    fn parts(&mut self) -> Option<Vec<(LatencyPart, &mut f64)>> {
+        fn whole(ms: &mut f64) -> (LatencyPart, &mut f64) {
+            (LatencyPart::Whole, ms)
+        }
+        Some(match self {
             LatencyLaw::Affine { alpha_ms, beta_ms } => {
-                (*alpha_ms, *beta_ms) = (*alpha_ms / speed, *beta_ms / speed);
+                vec![(LatencyPart::Growing, alpha_ms), (LatencyPart::Fixed, beta_ms)]
             }
-            LatencyLaw::Eq3 { c0_ms, c1 } => (*c0_ms, *c1) = (*c0_ms / speed, *c1 / speed),
+            LatencyLaw::Eq3 { c0_ms, c1 } => {
+                vec![(LatencyPart::Fixed, c0_ms), (LatencyPart::Growing, c1)]
+            }
             LatencyLaw::Poly { c0_ms, c1, c2_per_ms } => {
-                (*c0_ms, *c1, *c2_per_ms) = (*c0_ms / speed, *c1 / speed, *c2_per_ms / speed);
+                vec![
+                    (LatencyPart::Fixed, c0_ms),
+                    (LatencyPart::Growing, c1),
+                    (LatencyPart::Growing, c2_per_ms),
+                ]
             }
-            LatencyLaw::Grid { rows, .. } => {
-                rows.iter_mut().flat_map(|row| &mut row.1).for_each(|ms| *ms /= speed);
+            LatencyLaw::Grid { rows, .. } | LatencyLaw::Measured(rows) => {
+                rows.iter_mut().flat_map(|row| &mut row.1).map(whole).collect()
             }
-            LatencyLaw::Table(rows) => rows.iter_mut().for_each(|row| row.1 /= speed),
+            LatencyLaw::Table(rows) => rows.iter_mut().map(|row| whole(&mut row.1)).collect(),
             LatencyLaw::Proportional { .. }
             | LatencyLaw::Samples(_)
-            | LatencyLaw::Measured(_)
             | LatencyLaw::Profile { .. } => return None,
-        }
+        })
+    }
+
+    /// The law with other numbers, measured ones too; `None` where it has none of its own.
+    pub fn with_ms(&self, each: impl Fn(LatencyPart, f64) -> f64) -> Option<LatencyLaw> {
+        let mut law = self.clone();
+        law.parts()?.into_iter().for_each(|(part, ms)| *ms = each(part, *ms));
         Some(law)
     }
+
+    /// The smallest fixed part of a batch, or whole time where the law has those; `None` where it has neither.
+    pub fn least_ms(&self) -> Option<(LatencyPart, f64)> {
+        let mut law = self.clone();
+        let parts = law.parts()?.into_iter().filter(|p| p.0 != LatencyPart::Growing);
+        parts.map(|(part, ms)| (part, *ms)).reduce(|a, b| if b.1 < a.1 { b } else { a })
+    }
+}
+
+/// What a number of a latency model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyPart {
+    /// The time of a batch.
+    Whole,
+    /// The part of it that every batch has.
+    Fixed,
+    /// A coefficient of what grows with the batch or its requests.
+    Growing,
 }
 
 /// The kind whose latencies a policy is told that knows only one, before it is known what is sent: the one that

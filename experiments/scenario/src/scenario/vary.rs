@@ -5,8 +5,10 @@
 use super::file::ScenarioFile;
 use super::{Scenario, check, expand, measured, place};
 use crate::error::{SpecError, hint};
+use orrery_results::PolicyText;
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use toml::Value;
@@ -116,15 +118,32 @@ pub(crate) fn changed<T: DeserializeOwned>(
         }
     }
     let text = toml::to_string(&value).map_err(|e| parsed(e.to_string()))?;
-    let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-    let keys = keys.join("`, `");
-    let file = toml::from_str(&text).map_err(|e| {
-        let near = place::nearest_expected(e.message());
-        let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        let allowed = format!("a key and a value of {of}");
-        SpecError::value(keys, e.message(), allowed, format!("{hint}correct the key or the value"))
-    })?;
+    let file = toml::from_str(&text).map_err(|e| no_such_file(changes, &e, of))?;
     Ok((file, text))
+}
+
+/// A table with some of its dotted keys changed; `of` says what the table is.
+///
+/// # Errors
+/// When a key is none of the table's, or a value is none of its key's.
+pub fn with_keys<T: Serialize + DeserializeOwned>(
+    base: &T,
+    changes: &[(String, Value)],
+    of: &str,
+) -> Result<T, SpecError> {
+    let mut table = Value::try_from(base)
+        .map_err(|e| SpecError::value(of, e, "a table", "correct its values"))?;
+    changes.iter().try_for_each(|(key, new)| set(&mut table, key, new.clone()))?;
+    table.try_into().map_err(|e| no_such_file(changes, &e, of))
+}
+
+fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {
+    let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
+    let near = place::nearest_expected(e.message());
+    let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let (allowed, remedy) =
+        (format!("a key and a value of {of}"), format!("{hint}correct the key or the value"));
+    SpecError::value(keys.join("`, `"), e.message(), allowed, remedy)
 }
 
 /// Sets a dotted key; tables on the way are made, items of lists are found by name or number.
@@ -222,17 +241,12 @@ fn set_policy(root: &mut Value, key: &str, rest: &str, new: &Value) -> Result<()
     let mut any = false;
     for policy in policies.into_iter().flatten() {
         let Some(old) = policy.as_str() else { continue };
-        let (system, list) = old.split_once('[').unwrap_or((old, ""));
-        if system != name {
+        let old = PolicyText::new(old);
+        if old.system != name {
             continue;
         }
         any = true;
-        let list = list.trim_end_matches(']');
-        let is_it = |p: &&str| p.split('=').next() == Some(parameter);
-        let mut kept: Vec<String> =
-            list.split(',').filter(|p| !p.is_empty() && !is_it(p)).map(str::to_string).collect();
-        kept.push(format!("{parameter}={text}"));
-        *policy = Value::String(format!("{system}[{}]", kept.join(",")));
+        *policy = Value::String(old.with(parameter, &text));
     }
     if any { Ok(()) } else { Err(wrong(format!("`{name}`"), "a policy of the base scenario")) }
 }

@@ -2,19 +2,16 @@
 
 use super::load::Offered;
 use super::policy::{self, TokenPolicySpec};
-use super::table::{MadeTokens, Tokens};
+use super::table::Tokens;
 use crate::error::SpecError;
 use crate::kind;
-use crate::own;
+use crate::own::WorldFile;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
-use crate::scenario::texts;
 use crate::scenario::{InputFile, changed};
-use crate::whole::read_text;
 use orrery_traces::shipped::SHIPPED;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::path::Path;
 use toml::Value;
 
 /// A file of requests that are answered token by token, for `orrery run`.
@@ -37,7 +34,7 @@ pub struct TokensFile {
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub source: Source,
-    /// Its text, changes made.
+    /// Its text, changes made; empty without changes.
     #[serde(skip)]
     text: String,
 }
@@ -46,66 +43,40 @@ fn one() -> u64 {
     1
 }
 
-impl TokensFile {
-    /// Reads a file and checks it with its policies.
-    ///
-    /// # Errors
-    /// When it cannot be read, or a key is unknown, missing or wrong.
-    pub fn load(path: &Path) -> Result<TokensFile, SpecError> {
-        let name = path.display().to_string();
-        let mut file = TokensFile::from_text(&name, &read_text(path)?)?;
-        own::name_after(path, &mut file.name);
-        Ok(file)
+impl WorldFile for TokensFile {
+    type World = Tokens;
+    const KIND: kind::Kind = kind::TOKENS;
+    const EXAMPLE: &'static str = "continuous[order=edf]";
+
+    fn world(&self) -> &Tokens {
+        &self.tokens
     }
 
-    /// A file from its text; `name` is its path, for messages and for the files that it names.
-    ///
-    /// # Errors
-    /// As [`TokensFile::load`].
-    pub fn from_text(name: &str, text: &str) -> Result<TokensFile, SpecError> {
-        let mut file: TokensFile =
-            texts::read(name, text).map_err(|e| kind::instead(kind::TOKENS, name, text, e))?;
-        (file.source, file.text) = (Source::new(name, text), text.to_string());
-        own::some_policies(&file.policies, "continuous[order=edf]", &file.source)?;
-        file.runs(file.seed, &file.policies()?)?;
-        Ok(file)
+    fn head(&self) -> (&[String], u64, &Source) {
+        (&self.policies, self.seed, &self.source)
     }
 
-    /// Its policies.
-    ///
-    /// # Errors
-    /// When one is unknown or has a wrong parameter.
-    pub fn policies(&self) -> Result<Vec<TokenPolicySpec>, SpecError> {
-        own::policies(&self.policies, &self.source)
+    fn read_as(&mut self) -> (&mut String, &mut Source) {
+        (&mut self.name, &mut self.source)
     }
 
-    /// The requests of a seed and the executor, fit for these policies.
-    ///
-    /// # Errors
-    /// When a value is wrong, with its line.
-    pub fn runs(&self, seed: u64, policies: &[TokenPolicySpec]) -> Result<MadeTokens, SpecError> {
-        let made = self.tokens.make(seed, self.folder()).and_then(|made| {
-            policies.iter().try_for_each(|p| self.tokens.check_for(p, &made.machine))?;
-            Ok(made)
-        });
-        made.map_err(|e| self.placed(e))
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    /// What a reader of the results should know of its list.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn notes(&self) -> Result<Vec<String>, SpecError> {
+    fn notes(&self) -> Result<Vec<String>, SpecError> {
         self.tokens.notes(self.folder()).map_err(|e| self.placed(e))
     }
+}
 
+impl TokensFile {
     /// What a search probes with a seed, fit for a policy.
     ///
     /// # Errors
-    /// As [`TokensFile::runs`], and when no request can be late.
+    /// As [`WorldFile::runs`], and when no request can be late.
     pub fn offered(&self, seed: u64, policy: &TokenPolicySpec) -> Result<Offered, SpecError> {
         let offered = self.tokens.offered(seed, self.folder()).and_then(|offered| {
-            self.tokens.check_for(policy, &offered.machine)?;
+            self.tokens.check_profile(policy, &offered.machine)?;
             Ok(offered)
         });
         offered.map_err(|e| self.placed(e))
@@ -113,7 +84,7 @@ impl TokensFile {
 
     /// The file with dotted keys set to other values, such as `tokens.rate_per_s`, `tokens.slo[0].ttft_ms` or
     /// `policy.continuous.budget` (a parameter of every policy of that name). Values are checked by
-    /// [`TokensFile::runs`].
+    /// [`WorldFile::runs`].
     ///
     /// # Errors
     /// When a key is none of such a file's, or a value has another type; the message names the key.
@@ -122,8 +93,8 @@ impl TokensFile {
             return Ok(self.clone());
         }
         let of = "a file of tokens (docs/tokens.md)";
-        let (file, text): (TokensFile, String) =
-            changed(&self.source.path, &self.text, changes, of)?;
+        let text = if self.text.is_empty() { &self.source.text } else { &self.text };
+        let (file, text): (TokensFile, String) = changed(&self.source.path, text, changes, of)?;
         Ok(TokensFile { name: self.name.clone(), source: self.source.clone(), text, ..file })
     }
 
@@ -152,21 +123,6 @@ impl TokensFile {
         };
         [&self.tokens.profile, &self.tokens.requests].map(one).into()
     }
-
-    /// Where the files that it names are looked for.
-    pub fn folder(&self) -> &Path {
-        Path::new(&self.source.path).parent().unwrap_or(Path::new(""))
-    }
-
-    /// An error about a key of its table, with the file's name and the line.
-    pub fn placed(&self, error: SpecError) -> SpecError {
-        self.source.placed(in_table(error))
-    }
-}
-
-/// The error, at a key of `[tokens]`.
-pub fn in_table(error: SpecError) -> SpecError {
-    own::in_table("tokens", error)
 }
 
 /// The tables of `docs/tokens.md`.

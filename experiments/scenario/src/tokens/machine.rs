@@ -5,8 +5,10 @@ use super::load::Offered;
 use super::policy::TokenPolicySpec;
 use super::table::{AllReduce, MadeTokens, Tokens};
 use crate::error::SpecError;
+use crate::own::World;
 use crate::range::within;
 use orrery_sim::time::Span;
+use orrery_sim::tokens::policy::Configured;
 use orrery_sim::tokens::request::{Machine, TokenRequest};
 use orrery_traces::step_profile::StepProfile;
 use std::path::Path;
@@ -26,18 +28,24 @@ fn between(key: &str, found: u32, most: u32) -> Result<(), SpecError> {
     Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
 }
 
-impl Tokens {
-    /// The requests of a seed, and the executor; `folder` is where files are looked for.
-    ///
-    /// # Errors
-    /// When a value is wrong, or a file cannot be read.
-    pub fn make(&self, seed: u64, folder: &Path) -> Result<MadeTokens, SpecError> {
+impl World for Tokens {
+    const KEY: &'static str = "tokens";
+    type Policy = dyn Configured;
+    type Made = MadeTokens;
+
+    fn make(&self, seed: u64, folder: &Path) -> Result<MadeTokens, SpecError> {
         let machine = self.machine(folder)?;
         let requests = self.load(seed, folder)?;
         self.check_fit(&machine, &requests)?;
         Ok(MadeTokens { machine, requests, has_slo: !self.slo.is_empty() })
     }
 
+    fn check_for(&self, policy: &TokenPolicySpec, made: &MadeTokens) -> Result<(), SpecError> {
+        self.check_profile(policy, &made.machine)
+    }
+}
+
+impl Tokens {
     /// The same for a search: requests are made as they come.
     ///
     /// # Errors
@@ -95,7 +103,11 @@ impl Tokens {
     ///
     /// # Errors
     /// When it does not.
-    pub fn check_for(&self, policy: &TokenPolicySpec, machine: &Machine) -> Result<(), SpecError> {
+    pub(super) fn check_profile(
+        &self,
+        policy: &TokenPolicySpec,
+        machine: &Machine,
+    ) -> Result<(), SpecError> {
         let (tokens, sequences) = policy.most();
         let law = &machine.law;
         for (what, most, measured) in

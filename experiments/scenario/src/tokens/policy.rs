@@ -1,23 +1,9 @@
 //! Policies of requests that are answered token by token, by name.
 
-use crate::own::{self, OwnPolicy, OwnPolicySpec};
-use orrery_sim::policy::parameters::Registered;
-use orrery_sim::tokens::policy::{ALL, Configured, TokenPolicy};
+use crate::own;
+use crate::policy_spec::Spec;
+use orrery_sim::tokens::policy::Configured;
 use schemars::{Schema, SchemaGenerator};
-
-impl OwnPolicy for dyn Configured {
-    const ON: &'static str = "tokens";
-    const ALLOWED: &'static str =
-        "a policy of tokens such as `continuous[order=edf,drop=infeasible]`";
-
-    fn all() -> &'static [Registered<dyn Configured>] {
-        ALL
-    }
-
-    fn own_name(&self) -> String {
-        self.name()
-    }
-}
 
 /// A policy of requests that are answered token by token, ready to be built.
 ///
@@ -30,19 +16,7 @@ impl OwnPolicy for dyn Configured {
 /// let error = TokenPolicySpec::parse("fifo").unwrap_err().to_string();
 /// assert!(error.contains("`fifo` works on requests, and here are tokens"));
 /// ```
-pub type TokenPolicySpec = OwnPolicySpec<dyn Configured>;
-
-impl OwnPolicySpec<dyn Configured> {
-    /// The most tokens and sequences in a step.
-    pub fn most(&self) -> (u32, u32) {
-        self.config().most()
-    }
-
-    /// The policy before its start.
-    pub fn build(&self) -> Box<dyn TokenPolicy> {
-        self.config().build()
-    }
-}
+pub type TokenPolicySpec = Spec<dyn Configured>;
 
 /// [`own::list_schema`].
 pub(super) fn list_schema(_: &mut SchemaGenerator) -> Schema {

@@ -25,15 +25,12 @@ pub struct Tokens {
     pub requests: String,
     /// The time to start reading from.
     #[schemars(extend("x-default" = "0"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
     /// The end: requests at or after this time are not read.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
     /// Of another tool's file: what it does not say of its times.
     #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<Timestamps>,
     /// Use only the first of them, or with `rate_per_s`: draw so many.
     #[serde(skip_serializing_if = "Option::is_none")]

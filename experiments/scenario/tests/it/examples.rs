@@ -2,6 +2,7 @@
 
 use orrery_scenario::Scenario;
 use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::setup::Workload;
 use orrery_scenario::tokens::TokensFile;
 use orrery_sim::time::{Span, Time};

@@ -2,6 +2,7 @@
 
 use super::*;
 use orrery_scenario::PolicySpec;
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::{TokenPolicySpec, TokensFile};
 use std::path::Path;

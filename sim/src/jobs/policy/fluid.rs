@@ -36,7 +36,7 @@
 //! - There, trials without a measured iteration first run alone while the group stands still; here
 //!   iteration times are known from the start.
 
-use super::interface::{Action, Build, Event, JobPolicy, Known, about, preset};
+use super::interface::{Action, Configured, Event, JobPolicy, Known, about, preset};
 use super::workers::Workers;
 use crate::jobs::job::{JobId, PARTS_MAX, Width};
 use crate::jobs::record::On;
@@ -130,10 +130,13 @@ impl Settings for Config {
     ];
 }
 
-impl Build for Config {
-    const LANES: bool = false;
-    fn build(self) -> Box<dyn JobPolicy> {
-        Box::new(Fluid::new(self))
+impl Configured for Config {
+    fn build(&self) -> Box<dyn JobPolicy> {
+        Box::new(Fluid::new(*self))
+    }
+
+    fn has_lanes(&self) -> bool {
+        false
     }
 }
 

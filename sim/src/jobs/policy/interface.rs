@@ -3,9 +3,8 @@
 use crate::jobs::job::{Bytes, Cluster, Job, JobId};
 use crate::jobs::record::{LaneId, On};
 use crate::jobs::runs::Runs;
-use crate::policy::parameters::{About, Preset, Settings};
+use crate::policy::parameters::{About, Named, Preset};
 use crate::time::{Span, Time};
-use std::fmt;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,39 +86,12 @@ impl<P: JobPolicy + ?Sized> JobPolicy for Box<P> {
     }
 }
 
-/// A configuration that makes its policy of jobs.
-pub trait Build: Settings {
-    /// The policy before its start.
-    fn build(self) -> Box<dyn JobPolicy>;
-    /// Whether it places jobs in lanes of a GPU, in place of widths on workers.
-    const LANES: bool;
-}
-
 /// A policy of jobs with its parameters, whatever policy it is.
-pub trait Configured: fmt::Debug + Send + Sync {
-    /// [`Build::build`].
+pub trait Configured: Named {
+    /// The policy before its start.
     fn build(&self) -> Box<dyn JobPolicy>;
-    /// [`Settings::name`].
-    fn name(&self) -> String;
-    /// [`Settings::value`].
-    fn value(&self, name: &str) -> Option<String>;
-    /// [`Build::LANES`].
+    /// Whether it places jobs in lanes of a GPU, in place of widths on workers.
     fn has_lanes(&self) -> bool;
-}
-
-impl<C: Build> Configured for C {
-    fn build(&self) -> Box<dyn JobPolicy> {
-        Build::build(*self)
-    }
-    fn name(&self) -> String {
-        Settings::name(self)
-    }
-    fn value(&self, name: &str) -> Option<String> {
-        Settings::value(self, name)
-    }
-    fn has_lanes(&self) -> bool {
-        C::LANES
-    }
 }
 
 /// What every policy of jobs says of its one preset.

@@ -35,7 +35,7 @@
 //! - Within a lane, `pack` there runs whatever comes first; here the jobs of a lane take turns.
 //! - There is no limit of 100 jobs alive and no polling every 0.1 s.
 
-use super::interface::{Action, Build, Event, JobPolicy, Known, about, preset};
+use super::interface::{Action, Configured, Event, JobPolicy, Known, about, preset};
 use super::lanes::{Lane, Rule, Table, Waiting};
 use crate::jobs::job::JobId;
 use crate::jobs::record::{LaneId, On};
@@ -114,10 +114,13 @@ impl Settings for Config {
     ];
 }
 
-impl Build for Config {
-    const LANES: bool = true;
-    fn build(self) -> Box<dyn JobPolicy> {
-        Box::new(Salus::new(self))
+impl Configured for Config {
+    fn build(&self) -> Box<dyn JobPolicy> {
+        Box::new(Salus::new(*self))
+    }
+
+    fn has_lanes(&self) -> bool {
+        true
     }
 }
 

@@ -70,10 +70,10 @@ fn only_the_window_counts_and_its_first_request_begins_the_first_batch() {
 fn the_mean_s_interval_by_hand() {
     // Three batches of one request: 1, 2 and 3 ms.
     let total = total(&regular(3, Window::default(), |id| id + 1));
-    let i = total.mean_latency_ms().unwrap().interval;
+    let i = total.ratio(Ratio::MEAN_LATENCY_MS).unwrap().interval;
     assert!((i.mean - 2.0).abs() < 1e-9);
     assert!((i.width() - 2.0 * 4.303 / 3f64.sqrt()).abs() < 1e-9, "{i:?}");
-    assert_eq!(total.mean_queueing_ms().unwrap().interval.width(), 0.0);
+    assert_eq!(total.ratio(Ratio::MEAN_QUEUEING_MS).unwrap().interval.width(), 0.0);
 }
 
 #[test]
@@ -81,7 +81,11 @@ fn nothing_has_no_interval() {
     let nothing = Metrics::default();
     assert!(nothing.batches(View::Models).is_empty() && nothing.batches(View::Apps).is_empty());
     let none = total(&nothing);
-    assert!(none.is_empty() && none.finish_rate().is_none() && none.goodput_per_s().is_none());
+    assert!(
+        none.is_empty()
+            && none.ratio(Ratio::FINISH_RATE).is_none()
+            && none.goodput_per_s().is_none()
+    );
     let sketch = nothing.total().latency;
     assert!(none.latency_quantile_ms(0.5, &sketch).is_none());
     let mut dropped = Metrics::default();
@@ -91,8 +95,8 @@ fn nothing_has_no_interval() {
     }
     dropped.finished(Time::from_ns(10 * MS));
     let total = total(&dropped);
-    assert_eq!(total.finish_rate().unwrap().interval.mean, 0.0);
-    assert!(total.mean_latency_ms().is_none(), "of no answer");
+    assert_eq!(total.ratio(Ratio::FINISH_RATE).unwrap().interval.mean, 0.0);
+    assert!(total.ratio(Ratio::MEAN_LATENCY_MS).is_none(), "of no answer");
     assert!(total.latency_quantile_ms(0.5, &sketch).is_none());
 }
 
@@ -129,9 +133,9 @@ fn estimates_are_the_figures_of_metrics() {
             assert!((i.mean - figure).abs() <= 1e-6 * figure.abs(), "{i:?}: {figure}");
             assert!(i.low < i.mean && i.mean < i.high, "{i:?}");
         };
-        same(batches.finish_rate(), figures.finish_rate());
-        same(batches.mean_latency_ms(), figures.latency.mean().as_ms_f64());
-        same(batches.mean_queueing_ms(), figures.queueing.mean().as_ms_f64());
+        same(batches.ratio(Ratio::FINISH_RATE), figures.finish_rate());
+        same(batches.ratio(Ratio::MEAN_LATENCY_MS), figures.latency.mean().as_ms_f64());
+        same(batches.ratio(Ratio::MEAN_QUEUEING_MS), figures.queueing.mean().as_ms_f64());
         let good = figures.ended(End::InTime) as f64 / metrics.measured().as_secs_f64();
         same(batches.goodput_per_s(), good);
         for q in [0.1, 0.5, 0.9, 0.99] {

@@ -28,8 +28,8 @@ pub(super) struct Auto {
     form: Form,
     sizes: usize,
     b_per_ms: f64,
-    many: usize,
-    few: usize,
+    pub(super) many: usize,
+    pub(super) few: usize,
 }
 
 impl Auto {
@@ -37,12 +37,6 @@ impl Auto {
     pub fn new(sizes: usize, b_per_ms: f64) -> Auto {
         let form = Form::List(Scan::default());
         Auto { form, sizes, b_per_ms, many: MANY, few: FEW }
-    }
-
-    /// The same with other bounds.
-    #[cfg(test)]
-    pub fn with_bounds(self, few: usize, many: usize) -> Auto {
-        Auto { few, many, ..self }
     }
 
     fn form(&mut self) -> &mut dyn Pending {

@@ -92,13 +92,6 @@ impl Hulls {
         all
     }
 
-    /// The same with another limit of b (t - T0).
-    #[cfg(test)]
-    pub fn with_reach(mut self, reach: f64) -> Hulls {
-        self.reach = reach;
-        self
-    }
-
     /// Lines 10-14 for one request. A fresh one enters the other queues. Whether it is in one.
     fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &Tables) -> bool {
         let mut fresh = fresh;

@@ -19,14 +19,27 @@ pub trait Build: Settings {
     }
 }
 
-/// A policy with its parameters, whatever policy it is.
-pub trait Configured: fmt::Debug + Send + Sync {
-    /// [`Build::build`].
-    fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
+/// The parameters of a policy, whatever policy it is.
+pub trait Named: fmt::Debug + Send + Sync {
     /// [`Settings::name`].
     fn name(&self) -> String;
     /// [`Settings::value`].
     fn value(&self, name: &str) -> Option<String>;
+}
+
+impl<C: Settings> Named for C {
+    fn name(&self) -> String {
+        Settings::name(self)
+    }
+    fn value(&self, name: &str) -> Option<String> {
+        Settings::value(self, name)
+    }
+}
+
+/// A policy with its parameters, whatever policy it is.
+pub trait Configured: Named {
+    /// [`Build::build`].
+    fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
     /// [`Settings::epoch`].
     fn epoch(&self) -> Option<Span>;
     /// [`Settings::why_slow`].
@@ -46,12 +59,6 @@ pub trait Configured: fmt::Debug + Send + Sync {
 impl<C: Build> Configured for C {
     fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         Build::build(*self, profiles, seed)
-    }
-    fn name(&self) -> String {
-        Settings::name(self)
-    }
-    fn value(&self, name: &str) -> Option<String> {
-        Settings::value(self, name)
     }
     fn epoch(&self) -> Option<Span> {
         Settings::epoch(self)

@@ -40,7 +40,7 @@
 //! - Nobody knows how long an answer is. `infeasible` is about the first token only, and a lower bound:
 //!   the prompt alone, without those that run beside it. It drops nobody who could have been in time.
 
-use super::interface::{Action, Build, Event, Known, TokenPolicy};
+use super::interface::{Action, Configured, Event, Known, TokenPolicy};
 use super::lengths::Lengths;
 use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, count, word};
 use crate::time::{Span, Time};
@@ -132,9 +132,9 @@ impl Settings for Config {
     ];
 }
 
-impl Build for Config {
-    fn build(self) -> Box<dyn TokenPolicy> {
-        Box::new(Continuous::new(self))
+impl Configured for Config {
+    fn build(&self) -> Box<dyn TokenPolicy> {
+        Box::new(Continuous::new(*self))
     }
 
     fn most(&self) -> (u32, u32) {

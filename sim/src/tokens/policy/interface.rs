@@ -1,10 +1,9 @@
 //! What a policy is told, may look at and answers; how it is built.
 
-use crate::policy::parameters::Settings;
+use crate::policy::parameters::Named;
 use crate::time::Time;
 use crate::tokens::law::StepLaw;
 use crate::tokens::request::{Machine, Progress, RequestId, Slo, TokenRequest};
-use std::fmt;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,32 +116,10 @@ impl<P: TokenPolicy + ?Sized> TokenPolicy for Box<P> {
     }
 }
 
-/// A configuration that makes its policy.
-pub trait Build: Settings {
+/// A policy with its parameters, whatever policy it is.
+pub trait Configured: Named {
     /// The policy before its start.
-    fn build(self) -> Box<dyn TokenPolicy>;
+    fn build(&self) -> Box<dyn TokenPolicy>;
     /// The most tokens and sequences in a step.
     fn most(&self) -> (u32, u32);
-}
-
-/// A policy with its parameters, whatever policy it is.
-pub trait Configured: fmt::Debug + Send + Sync {
-    /// [`Build::build`].
-    fn build(&self) -> Box<dyn TokenPolicy>;
-    /// [`Settings::name`].
-    fn name(&self) -> String;
-    /// [`Build::most`].
-    fn most(&self) -> (u32, u32);
-}
-
-impl<C: Build> Configured for C {
-    fn build(&self) -> Box<dyn TokenPolicy> {
-        Build::build(*self)
-    }
-    fn name(&self) -> String {
-        Settings::name(self)
-    }
-    fn most(&self) -> (u32, u32) {
-        Build::most(self)
-    }
 }

@@ -15,6 +15,7 @@ use crate::covering::{alone, schema};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::{policies, reference};
 use orrery_sim::jobs::audit::audit;
 use orrery_sim::jobs::job::{Job, MB, WHOLE};

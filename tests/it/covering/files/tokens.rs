@@ -17,6 +17,7 @@ use orrery_reproduce::registry;
 use orrery_reproduce::reproduce::{Asked, rows_of};
 use orrery_results::{Row, metric, read_csv};
 use orrery_scenario::SpecError;
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{policies, reference};
 use orrery_sim::time::Time;

@@ -7,7 +7,7 @@
 //! ```
 
 use orrery_report::page;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, pairs};
 use orrery_sweep::hash::{sha256, sha256_of_file, spec_sha256};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,8 +140,7 @@ impl Input {
     /// The data files: those that rows name, and those that keys name.
     fn data_of(&self, rows: &[Row]) -> BTreeMap<String, String> {
         let mut data = self.data.clone();
-        let named = rows.iter().flat_map(|r| r.inputs_sha256.split(';'));
-        for (name, sum) in named.filter_map(|one| one.split_once('=')) {
+        for (name, sum) in rows.iter().flat_map(|r| pairs(&r.inputs_sha256)) {
             data.insert(name.to_string(), sum.chars().take(DIGITS).collect());
         }
         data

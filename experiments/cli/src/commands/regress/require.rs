@@ -6,7 +6,7 @@
 use super::noise::seeds_to_decide;
 use super::row::BaselineRow;
 use orrery_report::page::{Tone, reading};
-use orrery_results::{Row, difference_in, metric, range};
+use orrery_results::{Row, difference_in, metric, range, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use orrery_sweep::metrics::known_metric;
@@ -121,7 +121,7 @@ impl Requirement {
         let is_whole = known.contains(self.policy.as_str());
         let is_own = |name: &&&str| match is_whole {
             true => **name == self.policy,
-            false => name.split('[').next() == Some(self.policy.as_str()),
+            false => system_of(name) == self.policy,
         };
         let own: BTreeSet<&str> = known.iter().filter(is_own).copied().collect();
         match own.is_empty() {

@@ -5,6 +5,7 @@ use orrery_reproduce::registry;
 use orrery_reproduce::reproduce::{Asked, rows_of};
 use orrery_results::{Row, metric};
 use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
@@ -198,7 +199,7 @@ fn policies_of<S: Subject>(
     check: Check<'_>,
 ) -> Result<Vec<S::Policy>, SpecError> {
     let one = |(i, name): (usize, &String)| {
-        S::policy(name).map_err(|e| e.at(format!("rerun.policies[{i}]")))
+        name.parse::<S::Policy>().map_err(|e| e.at(format!("rerun.policies[{i}]")))
     };
     let policies: Vec<S::Policy> = match named.is_empty() {
         true => file.policies()?,

@@ -1,6 +1,6 @@
 //! Rows with their columns by name, and which of them are asked for.
 
-use orrery_results::{COLUMNS, Row, cells};
+use orrery_results::{COLUMNS, Row, cells, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{hint, known};
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ impl Condition {
     fn meets(&self, cell: &str) -> bool {
         let number = |text: &str| text.parse::<f64>().ok();
         let same_number = number(cell).is_some_and(|x| number(&self.value) == Some(x));
-        let base = self.column == "policy" && cell.split('[').next() == Some(self.value.as_str());
+        let base = self.column == "policy" && system_of(cell) == self.value;
         cell == self.value || same_number || base
     }
 }

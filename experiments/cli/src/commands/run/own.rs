@@ -7,8 +7,8 @@ use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms};
 use orrery_results::to_json;
 use orrery_scenario::SpecError;
-use orrery_scenario::own::OwnPolicySpec;
-use orrery_sweep::own::{OwnFile, OwnWorld, document, rows_of_file};
+use orrery_scenario::own::{World, WorldFile};
+use orrery_sweep::own::{OwnWorld, document, rows_of_file};
 use orrery_sweep::page::drawn;
 use orrery_sweep::seeds::Seeds;
 
@@ -16,9 +16,9 @@ use orrery_sweep::seeds::Seeds;
 ///
 /// # Errors
 /// When the file is wrong, an option does not apply, or a file cannot be written.
-pub fn command<F: OwnFile>(args: &Run) -> Result<Answer, SpecError> {
+pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, SpecError> {
     let file = F::load(&args.scenario)?;
-    let (name, _, seed) = file.about();
+    let (name, (_, seed, _)) = (file.name(), file.head());
     args.output.check()?;
     let until = args.until.pair(args.seeds)?.is_some();
     let is_set = !args.set.is_empty();
@@ -37,7 +37,7 @@ pub fn command<F: OwnFile>(args: &Run) -> Result<Answer, SpecError> {
     }
     let policies = match args.policies.as_slice() {
         [] => file.policies()?,
-        given => given.iter().map(|p| OwnPolicySpec::parse(p)).collect::<Result<_, _>>()?,
+        given => given.iter().map(|p| p.parse()).collect::<Result<_, _>>()?,
     };
     let first = args.seed.unwrap_or(seed);
     file.runs(first, &policies)?;

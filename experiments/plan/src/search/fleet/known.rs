@@ -4,7 +4,7 @@ use super::floors::Floors;
 use super::placement::{Cluster, Homes};
 use super::scale::Scale;
 use crate::input::problem::{Group, Problem};
-use crate::search::clusters::{at_level, at_step, first_at_step, largest};
+use crate::search::levels;
 use crate::search::runs::Runs;
 use crate::search::size::{Sized, Sizer, Verdict};
 use crate::search::trial::{Bench, Check};
@@ -339,11 +339,7 @@ impl<'a> Knowledge<'a> {
             least[0] = least[0].max(floors.least(cluster));
         }
         let bench = Bench::new(self.problem, group, policy, self.runs);
-        let found = match self.problem.day.own {
-            Some(_) => first_of_steps(&bench, kind, &least)?,
-            None => first_of_levels(&bench, kind, &least)?,
-        };
-        let Some(sizes) = found else {
+        let Some(sizes) = levels::first_sizes(&bench, kind, &least)? else {
             return Ok(Under::Never(self.too_few(cluster, policy)));
         };
         let cost = self.cost(kind, &sizes);
@@ -412,7 +408,7 @@ impl<'a> Knowledge<'a> {
             };
             return Ok(verified(Under::Never(why), close));
         };
-        let Some(levels) = all_levels(&bench, kind, *peak, sizes)? else {
+        let Ok(levels) = levels::sizes(&bench, kind, *peak, |level| sizes[level], &mut 0)? else {
             let why = format!("{}, for sure in each step", self.too_few(cluster, policy));
             return Ok(verified(Under::Never(why), close));
         };
@@ -458,70 +454,6 @@ impl Clusters for Knowledge<'_> {
         };
         Some(need? * self.usd[kind])
     }
-}
-
-/// The sizes for the steps of a trace by the first seed, looked for from `least` on; none where one is too much.
-fn first_of_steps(
-    bench: &Bench<'_>,
-    kind: usize,
-    least: &[u32],
-) -> Result<Option<Vec<u32>>, SpecError> {
-    let mut sizes: Vec<u32> = Vec::new();
-    for (level, start) in least.iter().enumerate() {
-        let before = sizes.iter().max().copied().unwrap_or(*start);
-        let first = first_at_step(bench, kind, level, (*start, before), &mut 0)?;
-        let Some(n) = first else { return Ok(None) };
-        sizes.push(n);
-    }
-    Ok(Some(sizes))
-}
-
-/// The sizes for falling levels of load; none where the peak is too much.
-fn first_of_levels(
-    bench: &Bench<'_>,
-    kind: usize,
-    least: &[u32],
-) -> Result<Option<Vec<u32>>, SpecError> {
-    let problem = bench.problem;
-    let sizer = Sizer { bench, kind };
-    let mut sizes: Vec<u32> = Vec::new();
-    for (level, start) in problem.day.levels.iter().zip(least) {
-        let most = sizes.last().copied().unwrap_or(problem.counts_max[kind]);
-        let load = bench.group.load_per_s * level;
-        let first = match *level {
-            0.0 => Some(*start),
-            _ => sizer.first(load, (*start, most), *start, &mut 0)?,
-        };
-        let Some(n) = first.or(sizes.last().copied()) else { return Ok(None) };
-        sizes.push(n);
-    }
-    Ok(Some(sizes))
-}
-
-/// The verified sizes of all levels of the day with that of the peak; none where a step of a trace is too much.
-fn all_levels(
-    bench: &Bench<'_>,
-    kind: usize,
-    peak: Sized,
-    sizes: &[u32],
-) -> Result<Option<Vec<Sized>>, SpecError> {
-    let day = &bench.problem.day;
-    let mut levels = vec![peak];
-    for (level, start) in sizes.iter().enumerate().skip(1) {
-        let size = match day.own {
-            Some(_) => {
-                let before = &levels[largest(&levels)];
-                at_step(bench, kind, level, (*start, before), &mut 0)?
-            }
-            None => {
-                let (sizer, higher) = (Sizer { bench, kind }, &levels[levels.len() - 1]);
-                Some(at_level(&sizer, day.levels[level], *start, higher, &mut 0)?)
-            }
-        };
-        let Some(size) = size else { return Ok(None) };
-        levels.push(size);
-    }
-    Ok(Some(levels))
 }
 
 /// What the models of a cluster need together; none where its kind is no home of one.

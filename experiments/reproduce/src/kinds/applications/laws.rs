@@ -8,7 +8,7 @@ use crate::experiment::Experiment;
 use crate::kinds::computed::{Point, without_axes};
 use crate::runner::{Cell, Runner};
 use orrery_report::page::{Field, Table};
-use orrery_results::{Row, metric, unit};
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::within;
 use orrery_sweep::grid::word;
@@ -101,12 +101,8 @@ impl<'a> Laws<'a> {
             case: case.name.clone(),
             axes,
             system: LAW.to_string(),
-            scope: "all".to_string(),
-            metric: metric.to_string(),
-            unit: unit(metric).to_string(),
-            value: Some(value),
             spec_sha256: hash.clone(),
-            ..self.experiment.place()
+            ..self.experiment.place().of_all(metric, value)
         };
         let mut rows = vec![
             row(String::new(), metric::MEAN, case.law.mean_ns()),

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::experiment::{Experiment, System};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
-use orrery_results::{Row, metric};
+use orrery_results::{Row, metric, pair};
 
 /// How many pools of each model are printed of a list of bounds.
 const SHOWN: usize = 10;
@@ -34,8 +34,7 @@ fn of_search() -> [(&'static str, String, bool); 13] {
 
 /// The setting that axes name; empty where there is one only.
 pub fn setting<'a>(e: &Experiment, axes: &'a str) -> &'a str {
-    let prefix = format!("{}=", e.point_axis);
-    axes.split(';').find_map(|a| a.strip_prefix(prefix.as_str())).unwrap_or_default()
+    pair(axes, &e.point_axis).unwrap_or_default()
 }
 
 /// The conditions in a line.

@@ -14,60 +14,45 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
     /// Maximum number of requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// No arrivals at or after this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
     /// The applications that send.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
     /// Each application has its own process at its share of the rate, in place of one shared process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub per_app: bool,
     /// Evenly spaced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<SteadyArrivals>,
     /// A Poisson process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<SteadyArrivals>,
     /// Poisson-distributed gaps of whole ms, as in the code of Kairos, Ribbon and DeepRecSys; this is not
     /// a Poisson process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integer_poisson: Option<IntegerPoissonArrivals>,
     /// Gamma-distributed gaps; their CV is 1/√shape, so a shape below 1 is burstier than Poisson.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gamma: Option<GammaArrivals>,
     /// Poisson with a rate that jumps between states; `next` is `"cyclic"` or `"uniform"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mmpp: Option<MmppArrivals>,
     /// Poisson with a slowly varying rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lognormal_rate: Option<LognormalRateArrivals>,
     /// Poisson at a steady rate that ever more applications share (Clockwork, section 6.2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<SpreadArrivals>,
     /// Arrivals by the counts per minute of an Azure 2019 file.
     #[schemars(extend("x-form" = "{ file, ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceArrivals>,
     /// A trace of prompts (Azure LLM, BurstGPT, Mooncake, ServeGen); execution times follow from its token counts; all requests belong to the first
     /// application of `apps`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmArrivals>,
     /// Arrivals from a file that `orrery trace record` wrote, of Azure Functions 2021, or from an access log.
     #[schemars(extend("x-form" = "{ file, ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadArrivals>,
     /// A recorded list of queries; all belong to the first application of `apps`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<QueryArrivals>,
     /// How the list of `workload`, `queries` or `llm` is replayed; without it, as it was written down. With it the
     /// list has a rate, so that sweeps, searches and plans can change it.
     #[schemars(extend("x-form" = "{ ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayArrivals>,
 }
 
@@ -144,15 +129,12 @@ pub struct ReplayArrivals {
     /// Copies of the list at once: as many times the users. The first is the list itself; each other one is shifted by
     /// the seed within windows of `shift_s`. Of 1.5 copies the second keeps each request with probability 0.5.
     #[schemars(extend("x-default" = "1"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<f64>,
     /// The list runs so many times as fast, and its gaps are divided by it: as if each user were as much faster, with
     /// bursts that are as much denser and shorter.
     #[schemars(extend("x-default" = "1"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
     /// Alternatively, the mean rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
     /// What `rate_per_s` sets, and what sweeps, searches and plans change: `"copies"` or `"speed"`.
     #[serde(default, skip_serializing_if = "is_by_copies")]
@@ -160,14 +142,12 @@ pub struct ReplayArrivals {
     /// The longest window within which a copy is shifted, around its end to its beginning, so that each window keeps
     /// its number of requests. The list is cut into equal windows.
     #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "3600"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_s: Option<f64>,
     /// So many times over, end to end.
     #[serde(default = "one_u64", skip_serializing_if = "is_one_u64")]
     pub times: u64,
     /// Each round is made of blocks of so many seconds of the list, drawn by the seed (a circular block bootstrap).
     #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "no blocks"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_s: Option<f64>,
 }
 
@@ -202,11 +182,9 @@ pub struct QueryArrivals {
     pub file: String,
     /// The time to start reading from.
     #[schemars(extend("x-default" = "0"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
     /// The end: arrivals at or after this time are not read.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
 }
 
@@ -296,11 +274,9 @@ pub struct TraceArrivals {
     pub file: String,
     /// The label of the first minute's column.
     #[schemars(extend("x-unit" = "label", "x-default" = "the file's first"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_minute: Option<u32>,
     /// Number of minutes.
     #[schemars(extend("x-unit" = "minutes", "x-default" = "all that follow"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u32>,
     /// `all`, `without-top:N`, `ranks:A-B` (1 is the busiest) or `trigger:NAME`.
     #[serde(default = "all")]
@@ -309,11 +285,9 @@ pub struct TraceArrivals {
     #[serde(default)]
     pub inside: Inside,
     /// Scale the counts to this mean rate over all minutes read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
     /// Multiply the counts by this; not together with `rate_per_s`.
     #[schemars(extend("x-default" = "1"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_factor: Option<f64>,
     /// Shortens a minute by this factor: 60 makes it a second.
     #[serde(default = "one_f64")]
@@ -325,14 +299,11 @@ pub struct TraceArrivals {
     /// Functions, busiest first in the whole file, are dealt to the applications in blocks, and weights are
     /// ignored. The applications are `released`, by name with copies together, or `shuffled`.
     #[schemars(extend("x-default" = "none; with `rule` or a folder, `\"released\"`"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// Seed of a shuffled order.
     #[schemars(extend("x-default" = "the run's"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_seed: Option<u64>,
     /// `azure-46000` makes 92 copies of each function of the shipped sample (see below).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
     /// Standard deviation of the logarithm of the copies' sizes.
     #[schemars(extend("x-default" = "1"))]
@@ -383,15 +354,12 @@ pub struct LlmArrivals {
     pub per_generated_ms: f64,
     /// The time to start reading from.
     #[schemars(extend("x-default" = "0"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
     /// The end: arrivals at or after this time are not read.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
     /// Of another tool's file: what it does not say of its times.
     #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<Timestamps>,
 }
 
@@ -403,19 +371,15 @@ pub struct WorkloadArrivals {
     pub file: String,
     /// The first arrival read, counted from 0.
     #[schemars(extend("x-unit" = "arrivals", "x-default" = "the first"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_row: Option<u64>,
     /// The end: the first arrival that is not read.
     #[schemars(extend("x-unit" = "arrivals", "x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_row: Option<u64>,
     /// Alternatively, the time to start reading from.
     #[schemars(extend("x-default" = "0"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
     /// The end: arrivals at or after this time are not read.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
     /// Use the SLOs of the scenario's applications, in place of the file's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -423,7 +387,6 @@ pub struct WorkloadArrivals {
     pub scenario_slos: bool,
     /// Of another tool's file: what it does not say of its times.
     #[schemars(extend("x-form" = "{ unit = \"ms\", ... }"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<Timestamps>,
 }
 
@@ -448,17 +411,14 @@ pub struct ClosedLoop {
     #[schemars(extend("x-default" = "1"))]
     pub pause_ms: f64,
     /// Maximum number of requests of all clients together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// No requests at or after this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
     /// Client i of n starts after i/n of this; with `per_app`, of the n of an application.
     #[serde(default)]
     pub ramp_ms: f64,
     /// The applications that clients choose from, by weight.
     #[schemars(extend("x-default" = "all"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
     /// Think time before each request, the first included: `{ constant_ms = X }` or
     /// `{ exponential_ms = MEAN }`.

@@ -13,14 +13,11 @@ pub struct Zoo {
     /// Its name; `orrery list` prints all names.
     pub name: String,
     /// The GPU whose latencies are used, if the zoo has several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<String>,
     /// Only these models, in this order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "all"))]
     pub models: Option<Vec<String>>,
     /// Only models whose batching effect is strong or weak: `"strong"`, `"weak"` (Symphony, §5.1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "all"))]
     pub select: Option<Select>,
     /// Number of copies of each model; several are called `NAME#1`, `NAME#2` and so on.
@@ -33,17 +30,13 @@ pub struct Zoo {
     pub prefix: String,
     /// The group of its applications.
     #[schemars(extend("x-default" = "none"))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// One SLO for all models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
     /// SLOs that change in steps (see below).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
     /// Sizes of the requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "1; for `kairos`, its own distribution"))]
     pub sizes: Option<SizesLaw>,
 }

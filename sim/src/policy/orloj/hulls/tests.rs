@@ -51,6 +51,13 @@ fn penalty(draws: &mut Stream) -> Penalty {
     Penalty::new(steps.collect()).unwrap()
 }
 
+/// One that changes its form all the time.
+fn restless(sizes: usize, b_per_ms: f64) -> Auto {
+    let mut auto = Auto::new(sizes, b_per_ms);
+    (auto.few, auto.many) = (4, 10);
+    auto
+}
+
 impl Case {
     fn new(seed: u64) -> Case {
         let draws = &mut Stream::named(seed, "orloj cases", 0);
@@ -126,14 +133,12 @@ impl Case {
         if let Some(reach) = reach {
             for m in &mut policy.models {
                 let hulls = Hulls::new(m.sizes.len(), self.config.b_per_ms);
-                m.pending = Box::new(hulls.with_reach(reach));
+                m.pending = Box::new(Hulls { reach, ..hulls });
             }
         }
         if queue == QueueForm::Auto {
-            // It changes its form all the time.
             for m in &mut policy.models {
-                let auto = Auto::new(m.sizes.len(), self.config.b_per_ms);
-                m.pending = Box::new(auto.with_bounds(4, 10));
+                m.pending = Box::new(restless(m.sizes.len(), self.config.b_per_ms));
             }
         }
         let source = Box::new(VecSource::new(self.arrivals.clone()));
@@ -220,7 +225,7 @@ fn all_forms_agree_on_every_edge() {
         let mut forms: [Box<dyn Pending>; 3] = [
             Box::new(Scan::default()),
             Box::new(Hulls::new(sizes.len(), b_per_ms)),
-            Box::new(Auto::new(sizes.len(), b_per_ms).with_bounds(4, 10)),
+            Box::new(restless(sizes.len(), b_per_ms)),
         ];
         let mut now = Time::from_ns(1_000_000_000);
         let mut id = 0;

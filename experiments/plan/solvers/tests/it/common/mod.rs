@@ -56,7 +56,13 @@ pub fn profiles(model: &str) -> Vec<Profile> {
         let (sums, medians) = line.split_once(',').unwrap();
         let us = |text: &str| Span::from_us(text.parse().unwrap());
         let pairs = sums.split(' ').zip(medians.split(' '));
-        let latencies = pairs.map(|(sum, median)| Latency::of_sum(99, us(sum), us(median)));
+        // 99 samples with this sum and this median.
+        let latencies = pairs.map(|(sum, median)| {
+            let (sum, median) = (us(sum), us(median));
+            let mut samples = [[Span::ZERO; 49], [median; 49]].concat();
+            samples.push(sum.minus(median * 49));
+            Latency::of_samples(&samples)
+        });
         Profile::new(name, (1..).map(|k| 10 * k).zip(latencies)).unwrap()
     };
     released::catalogue().types().iter().map(|t| of_type(&t.name)).collect()
