@@ -33,7 +33,7 @@ fn forms(text: &str, jobs: usize) -> Forms {
     }
 }
 
-/// Its cells can be set up, the paper's numbers and sentences name some of them, and its figure can be drawn. One
+/// Its cells can be set up, no value has two numbers of the paper, these and the sentences name some of them, and its figure can be drawn. One
 /// test: to make all cells is what takes time.
 #[test]
 fn every_shipped_experiment_is_sound() {
