@@ -33,7 +33,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::FEW_SAMPLES, "× too few samples behind the value (few-samples)"),
         (Flags::DIVERGING, "× the run was still diverging at its end (diverging)"),
         (Flags::CORRELATED, "Interval may be too narrow (correlated)"),
-        (Flags::WIDE, "Interval wider than asked for (wide)"),
+        (Flags::WIDE, "Interval wider than requested (wide)"),
         (Flags::LATE_START, "Averaged over a part without arrivals too (late-start)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),

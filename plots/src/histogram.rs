@@ -19,7 +19,7 @@ const BINS: usize = 48;
 const MEAN: Stroke = Stroke::solid(Color::BLACK, 1.3);
 const P99: Stroke = Stroke { color: Color::BLACK, width: 1.3, dash: &[4.0, 2.5] };
 
-/// Histograms of execution times alone (quantity `alone_ns`) with mean and P99, a panel for each
+/// Histograms of execution times in isolation (quantity `alone_ns`) with mean and P99, a panel for each
 /// case and scope (as Orloj Fig. 2).
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn execution_time_histogram(
         names::plain(libm::round(largest * 1e4) / 100.0)
     );
     let sheet = Sheet {
-        title: format!("{}: execution times alone", groups.experiments.join(", ")),
+        title: format!("{}: execution times in isolation", groups.experiments.join(", ")),
         subtitle: groups.common.join(" · "),
         panels,
         columns,

@@ -474,7 +474,7 @@ fn a_bracket_shows_what_is_asked_of_a_value() {
         let picture = Picture { asked, ..picture };
         crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
     };
-    let words = "asked by a sentence of the paper";
+    let words = "range claimed in the paper";
     let near = vec![(of.clone(), 0.9 * value, 1.1 * value)];
     let with = drawn(bars(), near.clone());
     assert!(with.contains(words) && !with.contains("beyond"));
@@ -484,7 +484,7 @@ fn a_bracket_shows_what_is_asked_of_a_value() {
     assert!(!drawn(bars(), vec![(printed.clone(), 0.0, 1e3)]).contains(words));
     // Far away it does not flatten the others, and is told.
     let far = drawn(bars(), vec![(of.clone(), 1e3 * value, 2e3 * value)]);
-    assert!(far.contains("Asked beyond the y axis: 1."), "{far:.2000}");
+    assert!(far.contains("Claimed values beyond the y axis: 1."), "{far:.2000}");
     // Of another place there is nothing to show.
     let elsewhere = Row { system: "nobody".into(), ..of.clone() };
     assert!(!drawn(bars(), vec![(elsewhere, 0.9 * value, 1.1 * value)]).contains(words));
@@ -505,17 +505,19 @@ fn an_arrow_shows_where_a_value_with_one_bound_may_lie() {
         crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
     };
     let least = drawn(vec![(of[0].clone(), 0.9 * value, f64::INFINITY)]);
-    assert!(least.contains("asked at least, by a sentence<"), "{least:.3000}");
+    assert!(least.contains("lower bound claimed in the paper<"), "{least:.3000}");
     let both = [(of[0], 0.9 * value, 1.1 * value), (of[1], f64::NEG_INFINITY, value)];
     let both = drawn(both.map(|(row, low, high)| (row.clone(), low, high)).to_vec());
-    for words in [">asked by a sentence of the paper<", ">asked at most<"] {
+    for words in [">range claimed in the paper<", ">upper bound<"] {
         assert!(both.contains(words), "{words}");
     }
     // A bound that nothing on the axis could miss is not drawn; one that nothing meets is told.
     let met = drawn(vec![(of[0].clone(), f64::NEG_INFINITY, 1e3 * value)]);
-    assert!(!met.contains("sked"), "{met:.3000}");
+    assert!(!met.contains("laimed"), "{met:.3000}");
     let missed = drawn(vec![(of[0].clone(), 1e3 * value, f64::INFINITY)]);
-    assert!(missed.contains("Asked beyond the y axis: 1.") && !missed.contains(">asked"));
+    assert!(
+        missed.contains("Claimed values beyond the y axis: 1.") && !missed.contains("lower bound")
+    );
 }
 
 #[test]

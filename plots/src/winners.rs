@@ -71,7 +71,7 @@ pub fn winners(title: &str, subtitle: &str, grids: &[WinnersGrid]) -> Result<Fig
         legend: Legend::Flow(systems.iter().map(key).collect()),
         notes: vec![format!(
             "Colour and word: who leads, with the distance to the next; from {LEAD_FULL} on the colour is whole. \
-             Hatched: others cannot be told apart from it. Empty: not asked."
+             Hatched: others are not distinguishable from it. Empty: not run."
         )],
     };
     Ok(sheet.figure())

@@ -254,7 +254,8 @@ pub fn figure(
     metric: Option<String>,
     systems: Vec<String>,
     scopes: Vec<String>,
-    width_in: Option<f64>,
+    size_in: (Option<f64>, Option<f64>),
+    y: (Option<f64>, Option<f64>),
 ) -> PyResult<Picture> {
     let name = "the table".to_string();
     let tables = match table.rows() {
@@ -280,7 +281,8 @@ pub fn figure(
         })
     });
     let mut view = View { kind: kind.transpose()?, x, metric, systems, scopes, ..View::default() };
-    view.size.width_in = width_in;
+    (view.size.width_in, view.size.height_in) = size_in;
+    (view.y_from, view.y_to) = y;
     let figure = figure_of(&tables, &view).map_err(refused)?;
     Ok(Picture(view.size.of(&figure)))
 }

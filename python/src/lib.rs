@@ -101,7 +101,7 @@ fn run(
     Ok((Table::of(Of::Results(rows))?, requests))
 }
 
-/// What must be known before the rows of a run are believed, a sentence each.
+/// What must be known before the rows of a run are relied on, a sentence each.
 #[pyfunction]
 fn notes(table: PyRef<'_, Table>) -> Vec<String> {
     match table.rows() {

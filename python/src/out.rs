@@ -308,7 +308,7 @@ impl Out {
         Ok(())
     }
 
-    /// Says why a request is treated as it is, for `orrery explain`.
+    /// Says why a request is treated as it is, for `orrery log explain`.
     fn why(&mut self, request: Which<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.why {
             let text: String = match text.extract() {

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The rows that a notebook shows.
@@ -191,9 +192,10 @@ impl Table {
         out
     }
 
-    /// The text that the command line writes, byte for byte.
-    fn to_csv(&self) -> PyResult<String> {
-        Ok(match &self.of {
+    /// The text that the command line writes, byte for byte; with a path it is written there.
+    #[pyo3(signature = (path=None))]
+    fn to_csv(&self, path: Option<PathBuf>) -> PyResult<Option<String>> {
+        let text = match &self.of {
             Of::Results(rows) => to_csv(rows),
             Of::Distributions(rows) => to_csv(rows),
             Of::Series(rows) => to_csv(rows),
@@ -202,7 +204,9 @@ impl Table {
                 let text = "the command line has no such table; use polars or pandas";
                 return Err(PyValueError::new_err(text));
             }
-        })
+        };
+        let Some(path) = path else { return Ok(Some(text)) };
+        Ok(std::fs::write(path, text).map(|()| None)?)
     }
 
     /// The columns as lists, by name.

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What a policy is told of a scenario's models and applications, by number.
+/// What a policy knows of a scenario's models and applications, by number.
 #[derive(Debug, Default)]
 pub struct WorldNames {
     /// How models are called.
@@ -65,7 +65,7 @@ pub struct PyRequest {
     app: u32,
     /// The model that it asks for, by number.
     model: u32,
-    /// How many items it carries.
+    /// How many items it has.
     size: u32,
     /// When it arrived, ns.
     arrival: u64,
@@ -167,13 +167,13 @@ impl Profile {
         })
     }
 
-    /// Mean execution time alone of an application's requests, ns; `None` where it was not measured.
+    /// Mean execution time in isolation of an application's requests, ns; `None` where it was not measured.
     fn alone_ns(&self, app: u32) -> Option<u64> {
         let place = self.profile.place_of(app as usize)?;
         Some(self.scale * self.profile.apps[place].law.mean_ns() as u64)
     }
 
-    /// A quantile of an application's execution times alone, ns; `None` where it was not measured.
+    /// A quantile of an application's execution times in isolation, ns; `None` where it was not measured.
     fn alone_quantile_ns(&self, app: u32, q: f64) -> PyResult<Option<u64>> {
         if !(0.0..=1.0).contains(&q) {
             return Err(PyValueError::new_err(format!("quantile {q}: it is from 0 to 1")));

@@ -62,8 +62,8 @@ impl Unfinished {
     }
 }
 
-/// A folder in the same folder, under a name that is drawn at random: processes in two containers may have the same id. Its
-/// rights are those of any new folder.
+/// A folder in the same folder, under a name that is drawn at random: processes in two containers may have the same
+/// id. Its rights are those of any new folder.
 fn beside(to: &Path) -> io::Result<TempDir> {
     let folder = to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

@@ -21,6 +21,7 @@ pub mod record;
 pub mod retrace;
 pub mod runner;
 mod speed;
+mod table;
 pub mod target;
 pub mod threads;
 pub mod twin;

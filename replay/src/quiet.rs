@@ -1,6 +1,6 @@
 //! Whether the machine does something else: campaigns can wait until it does not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Jiffies of all processors: those that worked, and all.
 fn jiffies() -> Option<(u64, u64)> {
@@ -26,9 +26,8 @@ pub fn busy_share(over: Duration) -> Option<f64> {
 /// A machine of which less than this share is used is quiet.
 pub const QUIET_SHARE: f64 = 0.05;
 
-/// Waits until a second is quiet, `stop` says so, or the system does not tell. Returns how long it took.
-pub fn wait(stop: impl Fn() -> bool, say: impl FnOnce()) -> Duration {
-    let began = Instant::now();
+/// Waits until a second is quiet, `stop` says so, or the system does not tell.
+pub fn wait(stop: impl Fn() -> bool, say: impl FnOnce()) {
     let mut say = Some(say);
     while !stop() {
         match busy_share(Duration::from_secs(1)) {
@@ -40,5 +39,4 @@ pub fn wait(stop: impl Fn() -> bool, say: impl FnOnce()) -> Duration {
             _ => break,
         }
     }
-    began.elapsed()
 }

@@ -25,12 +25,10 @@ mod verdict;
 pub use campaign::{Campaign, CampaignFile, Grid, Limits, Quick, Slo, Targets, limits};
 pub use capacity::{Beyond, beyond, load_of_one_per_s, time_of_one};
 pub use figures::figures;
-pub use outcome::{
-    Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,
-};
+pub use outcome::{Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf};
 pub use point::{Point, points};
 pub use report::markdown;
-pub use rows::{has_gpu_run, to_csv};
+pub use rows::to_csv;
 pub use store::Store;
 pub use summed::{Finished, finished, table};
 pub use twins::Judgement;
@@ -94,8 +92,6 @@ pub struct Standing {
     pub points: Vec<(Point, Option<PointResult>)>,
     /// The profiles that predictions were made with, by file name.
     pub profiles: BTreeMap<String, ProfileFile>,
-    /// How long it waited for a quiet machine.
-    pub waited: Duration,
     /// It was told to stop.
     pub stopped: bool,
 }
@@ -114,11 +110,10 @@ impl Standing {
 /// fails in mid-run makes that repetition invalid.
 pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Result<Standing, Error> {
     let began = Instant::now();
-    let mut waited = Duration::ZERO;
     let (when_quiet, stop) = (effort.when_quiet, effort.stop);
-    let mut quiet = |say: &mut dyn FnMut(&str)| {
+    let quiet = |say: &mut dyn FnMut(&str)| {
         if when_quiet {
-            waited += quiet::wait(stop, || say("waiting until the machine is quiet"));
+            quiet::wait(stop, || say("waiting until the machine is quiet"));
         }
     };
     quiet(effort.say);
@@ -167,7 +162,7 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     }
     check_drift(campaign, store, &profiles, &mut done, &fresh, effort)?;
     let stopped = (effort.stop)();
-    Ok(Standing { points: done, profiles, waited, stopped })
+    Ok(Standing { points: done, profiles, stopped })
 }
 
 /// Predicts what is missing of a finished point, or all of it where that is asked for: whether it did.

@@ -26,12 +26,14 @@ def quantile(values, share):
 
 def measured(options, threads):
     """The latencies of all threads, sorted, in ns."""
-    took, ready = [], threading.Barrier(threads)
+    took, ready, turn = [], threading.Barrier(threads), threading.Lock()
 
     def one():
         worker = run_torch.Worker(options)
-        worker.hello("lane", 0)
-        worker.prepare([{"run": options.run, "max_batch": 1, "lengths": []}])
+        # A graph cannot be captured while another thread allocates.
+        with turn:
+            worker.hello("lane", 0)
+            worker.prepare([{"run": options.run, "max_batch": 1, "lengths": []}])
         ready.wait()
         own, now = [], time.monotonic_ns()
         end = now + int(options.seconds * 1e9)

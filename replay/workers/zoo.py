@@ -16,7 +16,16 @@ import sys
 import time
 import tomllib
 
-VISION = ["resnet18", "resnet50", "resnet152", "resnext50_32x4d", "wide_resnet50_2", "densenet121", "densenet201", "vgg16"]
+VISION = [
+    "resnet18",
+    "resnet50",
+    "resnet152",
+    "resnext50_32x4d",
+    "wide_resnet50_2",
+    "densenet121",
+    "densenet201",
+    "vgg16",
+]
 VISION += ["mobilenet_v2", "mobilenet_v3_large", "efficientnet_b0", "efficientnet_b4", "shufflenet_v2_x1_0"]
 VISION += ["squeezenet1_1", "convnext_base", "vit_b_16", "swin_t"]
 LARGE = "num_hidden_layers=24 hidden_size=1024 num_attention_heads=16 intermediate_size=4096"

@@ -146,7 +146,7 @@ impl Histogram {
 
     /// The law of `a_ns + b · X`, with `b` > 0: Eq. 9 turns the maximum into a batch's latency.
     pub fn affine(&self, a_ns: f64, b: f64) -> Histogram {
-        assert!(b > 0.0, "a latency law grows with the execution time");
+        assert!(b > 0.0, "a latency model grows with the execution time");
         Histogram {
             edges: self.edges.iter().map(|e| a_ns + b * e).collect(),
             cdf: self.cdf.clone(),

@@ -40,7 +40,7 @@ pub fn document(
     page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("What the papers claim, asked here", claims::parts(judged, is_part(league)));
-    page.section("In a sentence", Part::list(sentences(league)));
+    page.section("In one line each", Part::list(sentences(league)));
     page.section("Where yours loses most", losses(league).into_iter().chain(told(stories)));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
     let figure = figure(league).ok().map(|f| {
@@ -89,7 +89,10 @@ fn verdict(league: &League, page: &mut Page) {
     let name = league.name(first.policy);
     page.say(
         Tone::Plain,
-        format!("{name} is nearest to the best on average: {} behind.", short(first.behind)),
+        format!(
+            "{name} has the smallest mean regret: {} below the best policy of each scenario.",
+            short(first.behind)
+        ),
     );
     let others = |is: &dyn Fn(&Line) -> bool| {
         let found = placed[1..].iter().filter(|l| is(l));
@@ -97,9 +100,7 @@ fn verdict(league: &League, page: &mut Page) {
     };
     let near = others(&|l: &Line| l.place.is_some_and(|p| p.by_scenarios.0 == 1));
     if !near.is_empty() {
-        let text = format!(
-            "With other scenarios of this kind the first place could also be that of {near}."
-        );
+        let text = format!("With other scenarios of this kind, rank 1 could also go to {near}.");
         page.say(Tone::Mixed, text);
     }
     for &own in &league.own {
@@ -107,9 +108,9 @@ fn verdict(league: &League, page: &mut Page) {
         let place = line.and_then(|l| Some((l, l.place?)));
         let (name, of) = (league.name(own), placed.len());
         page.say(Tone::Plain, match place {
-            None => format!("{name} has no place: it did not run every scenario."),
+            None => format!("{name} has no rank: it did not run every scenario."),
             Some((l, p)) => format!(
-                "{name} is {} of {of}, {} behind the best; by these seeds {}, with other scenarios {}.",
+                "{name} has rank {} of {of}, with a mean regret of {} (95 %: rank {} over seeds, {} over scenarios).",
                 p.place,
                 short(l.behind),
                 range(p.by_seeds),
@@ -130,8 +131,9 @@ fn count(n: usize) -> Field {
 
 fn table(league: &League) -> Table {
     let columns =
-        ["policy", "place", "seeds", "wider", "ran", "behind", "led", "tied", "<half", "worst"];
-    let caption = "Behind: mean distance of the score to the best of each scenario that it ran";
+        ["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
+    let caption =
+        "Regret: mean distance of the score to the best policy's, over the scenarios that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     for line in &league.lines {
         let place =
@@ -306,28 +308,28 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
             "Differences are paired seed by seed; tied: the 95 % interval reaches zero, or the difference is below {}.",
             short(LEAST_LEAD)
         ),
-        "Place: by the mean distance, of those that ran every scenario. Seeds: the places that paired 95 % intervals \
-         over seeds leave open; wider: those over scenarios, as if these were a sample of others."
+        "Rank: by mean regret, of those that ran every scenario. Seeds: the ranks that paired 95 % intervals over \
+         seeds leave open; wider: those over scenarios, as if these were a sample of others."
             .to_string(),
         format!(
-            "Led: nobody is tied with it; tied: not told apart from the best; <half: a score below {percent} % of the \
+            "Led: nobody is tied with it; tied: not distinguished from the best; <half: a score below {percent} % of the \
              best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
         ),
-        "Policies are as released, or tuned by the search that is said above: defaults were made for their authors' \
+        "Policies are as released, or tuned by the search described above: defaults were made for their authors' \
          systems, not for these scenarios."
             .to_string(),
     ];
     if league.asked.tie_seeds.is_some() {
         out.push(
-            "More seeds were run where the lead that was seen is expected to be told from zero by them. Two looks: of \
-             truly equal ones up to 1 in 20 is called a lead, in place of 1 in 40. Mean distances, places by seeds and maps are \
-             of the seeds that all scenarios have."
+            "More seeds were run where they are expected to separate the lead from zero. Looking twice: of truly equal \
+             policies up to 1 in 20 is called a lead, instead of 1 in 40. Mean regrets, ranks over seeds and maps use the \
+             seeds that all scenarios have."
                 .to_string(),
         );
     }
     if !judged.is_empty() {
         out.push(
-            "The papers' headlines are judged as experiments' sentences are: a claim holds or does not where the 95 % \
+            "The papers' headlines are judged as experiments' claims are: one holds or does not where the 95 % \
              intervals of its scenarios are clear of its bound. A regime is a part of the suite, not the paper's own load; \
              values are ratios, of each scenario the least where the headline is of each."
                 .to_string(),

@@ -6,11 +6,10 @@ use crate::map::in_order;
 /// A value of an axis speaks for a policy where it has at least so many scenarios.
 const SCENARIOS_LEAST: usize = 3;
 
-/// `.052`: a score or a difference.
+/// `0.052`: a score or a difference.
 pub fn short(x: f64) -> String {
-    let text = format!("{:.3}", x.abs());
-    let sign = if x < 0.0 && text != "0.000" { "-" } else { "" };
-    format!("{sign}{}", text.strip_prefix('0').unwrap_or(&text))
+    // A small loss is no -0.000.
+    format!("{:.3}", if x.abs() < 5e-4 { 0.0 } else { x })
 }
 
 /// The mean distance of a policy at each value of each axis, with how many scenarios.
@@ -41,7 +40,7 @@ pub fn sentence(league: &League, policy: usize) -> Option<String> {
     let (near, far) = near.zip(far)?;
     let beside = league.board.beside[policy];
     let begins = match (beside, line.leads, line.tied) {
-        (true, ..) => "knows every execution time, and is no competitor".to_string(),
+        (true, ..) => "knows every execution time, and does not compete".to_string(),
         (_, 0, 0) => "leads nowhere".to_string(),
         (_, 0, tied) => format!("shares the lead in {tied} of {}", line.ran),
         (_, leads, 0) => format!("leads in {leads} of {}", line.ran),
@@ -50,7 +49,7 @@ pub fn sentence(league: &League, policy: usize) -> Option<String> {
         }
     };
     Some(format!(
-        "{name} {begins}; nearest to the best at {} ({} behind), furthest at {} ({}).",
+        "{name} {begins}; smallest regret at {} ({}), largest at {} ({}).",
         near.0,
         short(near.1),
         far.0,

@@ -66,13 +66,13 @@ pub fn document(c: &Calibration) -> Page {
         ),
     );
     if !c.tried.is_empty() {
-        page.ask("fitted on", rows(true));
-        page.ask("judged on", rows(false));
+        page.ask("training rows", rows(true));
+        page.ask("held-out rows", rows(false));
     }
-    let caption = "ours less theirs, as a share of theirs; of drops the difference";
-    page.section("Ours beside theirs", beside(c, caption).part());
+    let caption = "error: simulated over measured, minus 1; of drops the difference";
+    page.section("Simulated beside measured", beside(c, caption).part());
     if !c.tried.is_empty() {
-        page.section("Each assumption alone", assumptions(c));
+        page.section("One assumption at a time", assumptions(c));
     }
     page.section("What is recommended", recommended(c));
     page
@@ -137,8 +137,8 @@ fn why_none(c: &Calibration) -> Vec<String> {
         Found::Several(all) => {
             let names: Vec<String> = all.iter().map(|i| c.tried[*i].words()).collect();
             let why = match names.len() {
-                1 => "explains it, as much else may: of requests at once only a rate is seen",
-                _ => "explain it alike, and these rows do not tell them apart",
+                1 => "explains it, but so may others: requests sent at once show only a rate",
+                _ => "explain it equally well on these rows",
             };
             vec![format!(
                 "No single assumption is recommended: {} {why}. Measure at other loads.",
@@ -151,7 +151,7 @@ fn why_none(c: &Calibration) -> Vec<String> {
 /// First the error that says how good the scenario is at another load: on rows that nothing was fitted on.
 fn verdict(c: &Calibration, page: &mut Page) {
     let mean = |ours: &[Values], rows, of| error(&c.cases, ours, rows, of).mean;
-    let as_it_is = format!("On all rows, the scenario as it is: {}.", off(c, &c.ours, Rows::All));
+    let as_it_is = format!("All rows, the scenario unchanged: {}.", off(c, &c.ours, Rows::All));
     let before = tone(mean(&c.ours, Rows::All, MIDDLE));
     let best = c.best.and_then(|i| Some((&c.tried[i], c.tried[i].fitted.as_ref().ok()?)));
     let Some((tried, fitted)) = best else {
@@ -163,14 +163,14 @@ fn verdict(c: &Calibration, page: &mut Page) {
         return;
     };
     if c.cases.iter().all(|case| case.is_fitted) {
-        let words = "There is no row that it was not fitted on: measure at another load.";
+        let words = "No row is held out of the fit: measure at another load.";
         page.say(Tone::Mixed, words);
     } else {
         let held = |ours, of| mean(ours, Rows::HeldOut, of);
         let [own, then] = [&c.ours, &fitted.ours].map(|ours| held(ours, MIDDLE));
         let words = format!(
-            "{} mean error in rate, mean and median on the rows that it was not fitted on, with {}; {} as it is. In \
-             p90 and p99: {}; {} as it is.",
+            "{} mean error in rate, mean and median on held-out rows, with {}; {} unchanged. In p90 and p99: {}; \
+             {} unchanged.",
             percent(then),
             tried.words(),
             percent(own),
@@ -183,7 +183,7 @@ fn verdict(c: &Calibration, page: &mut Page) {
     page.say(
         tone(mean(&fitted.ours, Rows::All, MIDDLE)),
         format!(
-            "On all rows, with the one assumption that explains most, {} ({}): {}.",
+            "All rows, with the assumption that explains most, {} ({}): {}.",
             tried.words(),
             interval(tried),
             off(c, &fitted.ours, Rows::All)
@@ -202,7 +202,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
     let best = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
     let mut table = Table::new(
         caption,
-        &["model", "load", "", "theirs", "as it is", "error", "fitted", "its error"],
+        &["model", "load", "", "measured", "simulated", "error", "fitted", "its error"],
     );
     for (i, case) in c.cases.iter().enumerate() {
         for (what, words, ..) in WHAT {
@@ -236,7 +236,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
         }
     }
     if !c.tried.is_empty() && c.cases.iter().any(|case| !case.is_fitted) {
-        table.caption.push_str("; rows with * were not fitted on");
+        table.caption.push_str("; rows with * are held out of the fit");
     }
     table
 }
@@ -246,8 +246,8 @@ fn field(value: f64, what: What) -> Field {
 }
 
 fn assumptions(c: &Calibration) -> Vec<Part> {
-    let caption = "mean errors in rate, mean, median, batch and drops (median) and in p90 and p99; held out: of the rows that the \
-         value was not fitted on";
+    let caption = "mean errors in rate, mean, median, batch and drops (median) and in p90 and p99; held out: of rows that \
+         nothing was fitted to";
     let head = ["assumption", "value", "interval", "median", "held out", "p90, p99", "held out "];
     let mut table = Table::new(caption, &head);
     let held = c.cases.iter().any(|case| !case.is_fitted);
@@ -265,7 +265,7 @@ fn assumptions(c: &Calibration) -> Vec<Part> {
         let first = [Field::text(name), value, Field::text(words)];
         first.into_iter().chain(errors(ours)).collect::<Vec<_>>()
     };
-    table.rows.push(line("as it is", none(), String::new(), &c.ours));
+    table.rows.push(line("unchanged", none(), String::new(), &c.ours));
     let mut notes = Vec::new();
     for t in &c.tried {
         match &t.fitted {
@@ -277,7 +277,7 @@ fn assumptions(c: &Calibration) -> Vec<Part> {
         }
     }
     let words =
-        "interval: values that fit within 1 %, and those that each fitted row less would give";
+        "interval: values that fit within 1 %, and those found without each fitted row in turn";
     notes.insert(0, words.to_string());
     table.part().into_iter().chain([Part::List(notes)]).collect()
 }
@@ -287,7 +287,7 @@ fn recommended(c: &Calibration) -> Vec<Part> {
         let words = match c.evidence.found {
             Found::Nothing => "Keep the scenario.",
             Found::Several(_) => {
-                "Keep the scenario until rows of other loads tell which one it is."
+                "Keep the scenario until rows of other loads show which one it is."
             }
             _ => {
                 "Keep the scenario: measure more loads, or look at what the largest error is about."

@@ -196,11 +196,11 @@ fn the_document_has_ours_theirs_and_every_assumption() {
     let (markdown, html) = (page.to_markdown(), page.to_html());
     for form in [&text, &markdown, &html] {
         let at = |words: &str| form.find(words).unwrap_or_else(|| panic!("{words}: {form}"));
-        assert!(at("mean error in rate") < at("On all rows"), "{form}");
+        assert!(at("mean error in rate") < at("All rows"), "{form}");
         let model = &c.scenario.model_names()[0];
         assert!(form.matches(model.as_str()).count() >= 5 * c.cases.len(), "{model}: {form}");
     }
-    assert!(page.verdict[0].text.contains("on the rows that it was not fitted on"));
+    assert!(page.verdict[0].text.contains("on held-out rows"));
     assert!(markdown.contains("| reply delay |"));
     assert!(html.contains("delays.reply_ms = 2."));
     let rows = c.rows().unwrap();

@@ -5,12 +5,13 @@
 
 use crate::commands;
 use crate::groups::grouped;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_report::manual::{Shell, completions};
 use orrery_report::page::{WITHOUT_EFFECT, version_of};
 use orrery_report::{self as output, Answer};
+use orrery_scenario::SpecError;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// A deterministic simulator of the published DNN-inference schedulers.
@@ -18,13 +19,13 @@ use std::process::ExitCode;
 #[command(name = "orrery", version, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
-  orrery explain bert.log --worst 5
+  orrery log explain bert.log --worst 5
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery plan --model resnet50 --rate 4000 --slo 100ms
   orrery reproduce orloj-table-3 --plot table-3.svg
   orrery regress baselines/*.toml
 
-`orrery COMMAND --help` has the options of a command, and examples.
+`orrery COMMAND --help` has the options of a command, and examples. `orrery self` has schemas, completions, man pages.
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.
 stdout is the result; stderr is progress and diagnostics.")]
 pub struct Cli {
@@ -45,6 +46,41 @@ pub struct Cli {
     command: Command,
 }
 
+/// A command with commands below it: its own arguments, or one of them.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct Above<A: Args, S: Subcommand> {
+    #[command(flatten)]
+    own: Option<A>,
+    #[command(subcommand)]
+    below: Option<S>,
+}
+
+impl<A: Args, S: Subcommand> Above<A, S> {
+    /// Without one of the commands below, its own arguments are required.
+    fn answer(
+        self,
+        own: fn(&A) -> Result<Answer, SpecError>,
+        below: impl Fn(S) -> Result<Answer, SpecError>,
+    ) -> Result<Answer, SpecError> {
+        match (self.below, self.own) {
+            (Some(asked), _) => below(asked),
+            (None, Some(args)) => own(&args),
+            (None, None) => Ok(Answer::default()),
+        }
+    }
+}
+
+/// `orrery plan`, whose own arguments need no file.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct PlanOr {
+    #[command(flatten)]
+    own: commands::plan::Plan,
+    #[command(subcommand)]
+    below: Option<OfPlan>,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a paper's table or figure, or your own experiment, and compare with published numbers.
@@ -53,18 +89,12 @@ enum Command {
     List(commands::list::List),
     /// Run a scenario and compare its policies.
     Run(commands::run::Run),
-    /// Find the highest rate that a scenario's devices carry, or the fewest devices for a rate.
+    /// Find the highest rate that a scenario's devices sustain, or the fewest devices for a rate.
     Goodput(commands::goodput::Goodput),
     /// Open a page on this machine where a scenario's load, SLOs, devices and policies can be changed.
     Serve(commands::serve::Serve),
     /// Run a scenario with many parameter values, in parallel; resumes if stopped.
-    Sweep(commands::sweep::Sweep),
-    /// List the cells of a planned sweep, with their state and cost.
-    Cells(commands::cells::Cells),
-    /// Run one cell of a planned sweep.
-    Cell(commands::cells::Cell),
-    /// Join the shards of a sweep or an experiment.
-    Merge(commands::sweep::Merge),
+    Sweep(Above<commands::sweep::Sweep, OfSweep>),
     /// Let all schedulers compete on a frozen suite of scenarios, and say who leads where.
     Arena(commands::arena::Arena),
     /// Inspect traces, or record a scenario's workload in a file.
@@ -72,31 +102,63 @@ enum Command {
     Trace(commands::trace::Trace),
     /// Turn measurements and traces of other tools into profiles, workloads and measured tables.
     Import(commands::import::Import),
-    /// Replay a measured load, compare, and find the assumption that explains most of what is left.
+    /// Replay a measured load, compare, and find the assumption that explains most of the error.
     Calibrate(commands::calibrate::Calibrate),
-    /// Check a schedule log for broken rules: conservation, causality, windows, outcomes.
-    Audit(commands::audit::Audit),
-    /// Convert a schedule log to a timeline for ui.perfetto.dev.
-    Timeline(commands::timeline::Timeline),
-    /// Explain what happened to a request, step by step.
-    Explain(commands::explain::Explain),
+    /// Explain, convert or check the log of a run.
+    #[command(subcommand)]
+    Log(OfLog),
     /// Draw figures from result tables.
     Plot(commands::plot::Plot),
-    /// Make one HTML page from existing results.
-    Page(commands::page::PageOf),
-    /// Select, group and pivot the rows of many result files.
-    Results(commands::results::Results),
-    /// Assign models to sub-clusters, evenly and with few moves.
-    Partition(commands::partition::Partition),
+    /// Select, group and pivot the rows of many result files, or show them on one page.
+    Results(Above<commands::results::Results, OfResults>),
     /// Find the cheapest pool of machines for a load, or the best one under a budget.
-    Plan(commands::plan::Plan),
+    Plan(PlanOr),
     /// Rerun baselines and fail if a number changed.
     Regress(commands::regress::Regress),
+    /// Schemas, completions and man pages of this program.
+    #[command(subcommand, name = "self")]
+    Own(OfSelf),
+}
+
+#[derive(Debug, Subcommand)]
+enum OfSweep {
+    /// List the cells of a planned sweep, with their state and cost.
+    Cells(commands::cells::Cells),
+    /// Run one cell of a planned sweep.
+    Cell(commands::cells::Cell),
+    /// Join the shards of a sweep or an experiment.
+    Merge(commands::sweep::Merge),
+}
+
+#[derive(Debug, Subcommand)]
+enum OfLog {
+    /// Explain what happened to a request, step by step.
+    Explain(commands::explain::Explain),
+    /// Convert a schedule log to a timeline for ui.perfetto.dev.
+    Timeline(commands::timeline::Timeline),
+    /// Check a schedule log for broken rules: conservation, causality, windows, outcomes.
+    Audit(commands::audit::Audit),
+}
+
+#[derive(Debug, Subcommand)]
+enum OfResults {
+    /// Make one HTML page from existing results.
+    Page(commands::page::PageOf),
+}
+
+#[derive(Debug, Subcommand)]
+enum OfPlan {
+    /// Assign models to sub-clusters, evenly and with few moves.
+    Partition(commands::partition::Partition),
+}
+
+#[derive(Debug, Subcommand)]
+enum OfSelf {
     /// Print the JSON Schema of a kind of input file, for editors.
     Schema(commands::schema::Schema),
     /// Print completions for a shell.
     #[command(after_help = "Example:
-  orrery completions bash > ~/.local/share/bash-completion/completions/orrery")]
+  orrery self completions bash > ~/.local/share/bash-completion/completions/orrery")]
     Completions {
         /// The shell.
         shell: Shell,
@@ -140,38 +202,15 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         output::whole_file::allow_overwriting();
     }
     output::page::asked(&asked, &matches);
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if std::io::stdout().is_terminal() && !is_plain && !is_of_files(&matches) {
+        output::width::set_styled();
+    }
     if let Some(columns) = columns(cli.wide, &matches) {
         output::width::set_width(columns);
     }
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
-    let result = match cli.command {
-        Command::Reproduce(args) => commands::reproduce::command(&args),
-        Command::List(args) => commands::list::command(&args),
-        Command::Run(args) => commands::run::command(&args),
-        Command::Goodput(args) => commands::goodput::command(&args),
-        Command::Serve(args) => commands::serve::command(&args),
-        Command::Sweep(args) => commands::sweep::command(&args),
-        Command::Cells(args) => commands::cells::command(&args),
-        Command::Cell(args) => commands::cells::one(&args),
-        Command::Merge(args) => commands::sweep::merge(&args),
-        Command::Arena(args) => commands::arena::command(&args),
-        Command::Trace(args) => commands::trace::command(&args),
-        Command::Import(args) => commands::import::command(&args),
-        Command::Calibrate(args) => commands::calibrate::command(&args),
-        Command::Audit(args) => commands::audit::command(&args),
-        Command::Timeline(args) => commands::timeline::command(&args),
-        Command::Explain(args) => commands::explain::command(&args),
-        Command::Plot(args) => commands::plot::command(&args),
-        Command::Page(args) => commands::page::command(&args),
-        Command::Results(args) => commands::results::command(&args),
-        Command::Partition(args) => commands::partition::command(&args),
-        Command::Plan(args) => commands::plan::command(&args),
-        Command::Regress(args) => commands::regress::command(&args),
-        Command::Schema(args) => Ok(commands::schema::command(&args)),
-        Command::Completions { shell } => Ok(Answer::of(completions(shell, program(commit)))),
-        Command::Man(args) => commands::man::command(&args, program(commit)),
-    };
-    match result {
+    match answer(cli.command, commit) {
         Ok(answer) => match print(&answer) {
             Ok(()) if answer.interrupted => 130,
             Ok(()) if answer.error.is_some() => {
@@ -191,17 +230,62 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
+/// What a command answers.
+fn answer(command: Command, commit: &str) -> Result<Answer, SpecError> {
+    match command {
+        Command::Reproduce(args) => commands::reproduce::command(&args),
+        Command::List(args) => commands::list::command(&args),
+        Command::Run(args) => commands::run::command(&args),
+        Command::Goodput(args) => commands::goodput::command(&args),
+        Command::Serve(args) => commands::serve::command(&args),
+        Command::Sweep(above) => above.answer(commands::sweep::command, |below| match below {
+            OfSweep::Cells(args) => commands::cells::command(&args),
+            OfSweep::Cell(args) => commands::cells::one(&args),
+            OfSweep::Merge(args) => commands::sweep::merge(&args),
+        }),
+        Command::Arena(args) => commands::arena::command(&args),
+        Command::Trace(args) => commands::trace::command(&args),
+        Command::Import(args) => commands::import::command(&args),
+        Command::Calibrate(args) => commands::calibrate::command(&args),
+        Command::Log(OfLog::Audit(args)) => commands::audit::command(&args),
+        Command::Log(OfLog::Timeline(args)) => commands::timeline::command(&args),
+        Command::Log(OfLog::Explain(args)) => commands::explain::command(&args),
+        Command::Plot(args) => commands::plot::command(&args),
+        Command::Results(above) => above.answer(commands::results::command, |below| match below {
+            OfResults::Page(args) => commands::page::command(&args),
+        }),
+        Command::Plan(PlanOr { own, below: None }) => commands::plan::command(&own),
+        Command::Plan(PlanOr { below: Some(OfPlan::Partition(args)), .. }) => {
+            commands::partition::command(&args)
+        }
+        Command::Regress(args) => commands::regress::command(&args),
+        Command::Own(OfSelf::Schema(args)) => Ok(commands::schema::command(&args)),
+        Command::Own(OfSelf::Completions { shell }) => {
+            Ok(Answer::of(completions(shell, program(commit))))
+        }
+        Command::Own(OfSelf::Man(args)) => commands::man::command(&args, program(commit)),
+    }
+}
+
 /// The columns of text, unless they are those of a file: one has the same bytes wherever it was made.
 fn columns(wide: bool, matches: &ArgMatches) -> Option<usize> {
     if wide {
         return Some(usize::MAX);
     }
-    let (name, asked) = matches.subcommand()?;
-    if name == "serve" || asked.ids().any(|id| id == "out" || id == "html") {
+    if is_of_files(matches) {
         return None;
     }
     let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
     Some(columns.0.into())
+}
+
+/// Whether the text is also written into a file, or onto a page.
+fn is_of_files(matches: &ArgMatches) -> bool {
+    let Some((name, mut asked)) = matches.subcommand() else { return true };
+    while let Some((_, below)) = asked.subcommand() {
+        asked = below;
+    }
+    name == "serve" || asked.ids().any(|id| id == "out" || id == "html")
 }
 
 /// Prints; a reader that went away is no error.
@@ -290,10 +374,6 @@ mod tests {
                     Some((printed(&words)?, words))
                 });
                 let (once, words) = accepted.next().unwrap_or_else(|| panic!("{name} --{long}"));
-                // `orrery page` makes nothing but the page.
-                if name == "page" {
-                    continue;
-                }
                 let is_there = once.contains(&format!(" --{long}"));
                 let changes = option.get_help_heading() != Some(WITHOUT_EFFECT);
                 assert_eq!(is_there, changes, "{words:?}: {once}");

@@ -9,6 +9,7 @@ pub mod goodput;
 pub mod import;
 pub mod list;
 pub mod man;
+pub mod names;
 pub mod page;
 pub mod partition;
 pub mod plan;

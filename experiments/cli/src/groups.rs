@@ -3,16 +3,13 @@
 use clap::Command;
 use std::fmt::Write;
 
-/// Every command, in the order of help.
+/// Every command but `self`, in the order of help.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Simulate", &["run", "goodput", "sweep", "arena", "serve"]),
-    ("Plan", &["plan", "partition"]),
+    ("Plan", &["plan"]),
     ("Reproduce and check", &["reproduce", "list", "regress"]),
+    ("Inspect", &["log", "results", "plot"]),
     ("Files of other tools", &["import", "calibrate", "trace"]),
-    ("Results", &["plot", "page", "results"]),
-    ("A log of one run", &["explain", "timeline", "audit"]),
-    ("Parts of a sweep", &["cells", "cell", "merge"]),
-    ("For editors and shells", &["schema", "completions", "man"]),
 ];
 
 /// The program, whose own help has its commands in groups.
@@ -49,7 +46,7 @@ mod tests {
         let listed: Vec<&str> = GROUPS.iter().flat_map(|g| g.1.iter().copied()).collect();
         let program = Cli::command();
         let all: BTreeSet<&str> = program.get_subcommands().map(|c| c.get_name()).collect();
-        assert_eq!(listed.len(), all.len());
-        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), all);
+        assert!(listed.len() <= 15 && listed.len() + 1 == all.len(), "{}", all.len());
+        assert_eq!(listed.into_iter().chain(["self"]).collect::<BTreeSet<_>>(), all);
     }
 }

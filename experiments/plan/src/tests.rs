@@ -182,9 +182,9 @@ fn a_cluster_that_its_policy_leaves_idle_is_said_to_be() {
     assert!(answer.best().is_none());
     let all = answer.unknown.join("\n");
     for kind in ["slow", "fast"] {
-        let says = format!("not even 6 {kind}, its `count_max`, carry the load with timeout");
+        let says = format!("not even 6 {kind}, its `count_max`, sustain the load with timeout");
         let line = answer.unknown.iter().find(|u| u.starts_with(&says)).expect(&all);
-        assert!(line.contains(" % bad, ") && line.contains(" % of their time used"), "{all}");
+        assert!(line.contains(" % SLO violations, ") && line.contains(" % busy"), "{all}");
         assert!(line.ends_with("of them never computed anything"), "{all}");
     }
 }

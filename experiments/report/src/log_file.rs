@@ -69,6 +69,6 @@ pub fn unknown_request(log: &Path, id: u64, requests: u64) -> SpecError {
         None => "none: the log has no requests".to_string(),
         Some(last) => format!("a request of the log, from 0 to {last}"),
     };
-    let remedy = "see `orrery explain LOG --worst 10` for requests worth a look";
+    let remedy = "see `orrery log explain LOG --worst 10` for requests worth a look";
     SpecError::value("--request", id, allowed, remedy).in_file(&log.display().to_string())
 }

@@ -3,7 +3,7 @@
 use super::width::{least, width, wrapped};
 
 /// Behind these a cell may go on in the next line: policies are long, and have no spaces.
-const ENDS: &[char] = &[' ', ','];
+const ENDS: &[char] = &[' ', ',', '[', '='];
 
 /// A table that is read on a terminal.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +79,18 @@ impl Text {
             texts.push(self.block(&block, &widths));
         }
         texts.join("\n")
+    }
+
+    /// The columns of the longest line, where nothing is folded.
+    pub fn natural_width(&self) -> usize {
+        let all: Vec<usize> = (0..self.columns()).collect();
+        self.total(&all, &all.iter().map(|&c| self.natural(c)).collect::<Vec<_>>())
+    }
+
+    /// Whether all columns fit beside each other, with their words folded.
+    pub fn fits(&self, width: usize) -> bool {
+        let all: Vec<usize> = (0..self.columns()).collect();
+        self.total(&all, &all.iter().map(|&c| self.narrow(c)).collect::<Vec<_>>()) <= width
     }
 
     fn columns(&self) -> usize {

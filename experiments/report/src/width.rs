@@ -1,7 +1,7 @@
 //! How wide text is: 80 columns, so that the same run writes the same bytes; as wide as the terminal where it is
 //! read on one; and whatever it needs with `--wide`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Columns of text that is not read on a terminal.
 const COLUMNS: usize = 80;
@@ -9,6 +9,22 @@ const COLUMNS: usize = 80;
 const LEAST: usize = 40;
 
 static WIDTH: AtomicUsize = AtomicUsize::new(COLUMNS);
+
+/// Whether headings are bold and verdicts coloured.
+static IS_STYLED: AtomicBool = AtomicBool::new(false);
+
+/// Text has bold headings and coloured verdicts from now on: on a terminal.
+pub fn set_styled() {
+    IS_STYLED.store(true, Ordering::Relaxed);
+}
+
+/// A line in the style of this number (1 is bold, 31 to 33 are red, green and yellow), where text has styles.
+pub fn styled(line: &str, style: u8) -> String {
+    match IS_STYLED.load(Ordering::Relaxed) && style > 0 {
+        true => format!("\x1b[{style}m{line}\x1b[0m"),
+        false => line.to_string(),
+    }
+}
 
 /// Text has these columns from now on.
 pub fn set_width(columns: usize) {

@@ -71,7 +71,7 @@ pub fn one(e: &Experiment) -> String {
     }
     withheld(e, &mut out);
     if !e.claim.is_empty() {
-        let _ = writeln!(out, "\nthe paper's sentences, checked:");
+        let _ = writeln!(out, "\nthe paper's claims, checked:");
         e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
     }
     if !e.assumption.is_empty() {

@@ -47,6 +47,8 @@ pub struct Experiment {
     pub cases_from: Option<PathBuf>,
     /// Rows of each model, application and device are asked for, too.
     pub details: bool,
+    /// What was set by hand, which every row names beside the id.
+    pub changed: String,
 }
 
 impl Deref for Experiment {
@@ -124,7 +126,7 @@ pub struct Frame {
     pub paper_csv: Option<NumbersFile>,
     /// How the errors against these numbers are printed.
     pub errors: Option<ErrorsFile>,
-    /// The paper's sentences.
+    /// The paper's claims.
     #[serde(default)]
     pub claim: Vec<Claim>,
     /// What is not run of that of which they speak.
@@ -247,10 +249,37 @@ impl Experiment {
     /// What rows have in common, wherever they stand.
     pub fn place(&self) -> Row {
         Row {
-            experiment: self.id.clone(),
+            experiment: format!("{}{}", self.id, self.changed),
             result_version: orrery_results::RESULT_VERSION,
             ..Row::default()
         }
+    }
+
+    /// Sets keys in every cell; `words` says which, in the title and in every row.
+    ///
+    /// # Errors
+    /// When the experiment itself varies one of them.
+    pub fn change(&mut self, keys: &[(String, Value)], words: &str) -> Result<(), SpecError> {
+        for (key, value) in keys {
+            let sets = |set: &BTreeMap<String, Value>| set.contains_key(key);
+            let of_axis = |a: &Axis| {
+                a.key == *key || a.keys.contains(key) || a.point.iter().any(|p| sets(&p.set))
+            };
+            let is_varied = self.axis.iter().any(of_axis)
+                || self.point.iter().any(|p| sets(&p.set))
+                || self.system.iter().any(|s| sets(&s.set));
+            if is_varied {
+                let allowed = "a key that no axis, point or system of the experiment sets";
+                let remedy = "run one of its values with `--case`, or write a file of your own that `extends` it";
+                return Err(SpecError::value(format!("--set {key}"), "given", allowed, remedy));
+            }
+            self.frame.set.insert(key.clone(), value.clone());
+        }
+        if !keys.is_empty() {
+            self.changed = format!(" with {words}");
+            self.frame.title = format!("{}, with {words}", self.title);
+        }
+        Ok(())
     }
 
     /// The folder that its files are looked for in.

@@ -36,9 +36,9 @@ pub fn read(
     }
     let frame = typed(&origin, Spanned::new(span.clone(), rest), Frame::deserialize)?;
     let kind = typed(&origin, Spanned::new(span, own), kind.read)?;
-    let (cases_from, details) = (None, false);
+    let (cases_from, details, changed) = (None, false, String::new());
     let mut experiment =
-        Experiment { frame, kind, resolved, origin, scenario_in, cases_from, details };
+        Experiment { frame, kind, resolved, origin, scenario_in, cases_from, details, changed };
     experiment.take_rows(None)?;
     experiment.complete();
     experiment.check().map_err(|e| experiment.origin.placed(e))?;
@@ -176,7 +176,7 @@ pub fn reference() -> Vec<Table> {
         ("laws", applications.keys(&["laws"], &[])),
         ("leave_one_out", applications.keys(&["leave_one_out"], &[])),
         ("score", score.keys(&["score"], &[])),
-        ("score law", score.keys(&["score", "law"], &[])),
+        ("score distribution", score.keys(&["score", "law"], &[])),
         ("score request", score.keys(&["score", "request"], &[])),
         ("pool", pool.keys(&["pool"], &[])),
         ("partition", kind("partition").keys(&["partition"], &[])),

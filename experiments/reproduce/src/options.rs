@@ -18,6 +18,8 @@ pub enum CliOption {
     Jobs,
     /// `--format`
     Format,
+    /// `--set`
+    Set,
     /// `--details`
     Details,
     /// `--out`
@@ -63,11 +65,17 @@ impl Refused {
         Some(Refused { allowed, remedy: "say `--seeds N`", but: None })
     }
 
+    /// The file alone says what is set.
+    pub fn for_set(allowed: &'static str) -> Option<Refused> {
+        let remedy = "change it in a file of your own that `extends` the experiment";
+        Some(Refused { allowed, remedy, but: None })
+    }
+
     /// What is computed has no seeds.
     pub fn computed(option: CliOption, allowed: &'static str) -> Option<Refused> {
         let remedy = match option {
             CliOption::Seeds => "remove `--seeds`",
-            CliOption::UntilCi => "remove it",
+            CliOption::UntilCi | CliOption::Set => "remove it",
             _ => return None,
         };
         Some(Refused { allowed, remedy, but: None })
@@ -76,7 +84,7 @@ impl Refused {
 
 impl CliOption {
     /// All of them.
-    pub const ALL: [CliOption; 20] = [
+    pub const ALL: [CliOption; 21] = [
         CliOption::Case,
         CliOption::Paper,
         CliOption::Seeds,
@@ -84,6 +92,7 @@ impl CliOption {
         CliOption::MaxSeeds,
         CliOption::Jobs,
         CliOption::Format,
+        CliOption::Set,
         CliOption::Details,
         CliOption::Out,
         CliOption::Shard,
@@ -109,6 +118,7 @@ impl CliOption {
             CliOption::MaxSeeds => "--max-seeds",
             CliOption::Jobs => "--jobs",
             CliOption::Format => "--format",
+            CliOption::Set => "--set",
             CliOption::Details => "--details",
             CliOption::Out => "--out",
             CliOption::Shard => "--shard",

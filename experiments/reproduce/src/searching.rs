@@ -19,7 +19,7 @@ pub struct Searching {
     /// Whether evaluating a pool rules out its sub-configurations.
     #[serde(default = "yes")]
     pub prune: bool,
-    /// First remove the pools that carry less than this, in queries/s.
+    /// First remove the pools that sustain less than this, in queries/s.
     pub prefilter_per_s: Option<f64>,
     /// Also evaluate every pool, to compare the search's result with the optimum.
     #[serde(default)]

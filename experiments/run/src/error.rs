@@ -20,11 +20,12 @@ pub enum SpecError {
     Parse { file: String, message: String },
 
     #[error(
-        "{}key `{}`: found {}; allowed: {allowed}\n  remedy: {}",
+        "{}key `{}`: found {}; {}allowed: {allowed}\n  remedy: {}",
         place(file),
         cut(key),
         cut(found),
-        cut(remedy)
+        meant(remedy).0,
+        cut(meant(remedy).1)
     )]
     Value { file: String, key: String, found: String, allowed: String, remedy: String },
 
@@ -127,6 +128,16 @@ fn place(file: &str) -> String {
     if file.is_empty() { String::new() } else { format!("{file}: ") }
 }
 
+/// The nearest name, which stands before the list of all, and the rest of a remedy.
+fn meant(remedy: &str) -> (&str, &str) {
+    let is_near = remedy.starts_with("did you mean ");
+    match remedy.find("`? ").filter(|_| is_near).map(|end| remedy.split_at(end + "`? ".len())) {
+        Some((near, "")) => (near, "correct the name"),
+        Some(parts) => parts,
+        None => ("", remedy),
+    }
+}
+
 /// The most characters of a value in a message.
 const VALUE_MAX: usize = 80;
 /// The most characters of a line of a message that quotes a file.
@@ -192,7 +203,7 @@ pub fn known(key: &str, name: &str, all: &[&str]) -> Result<usize, SpecError> {
         return Ok(at);
     }
     let remedy = match nearest(name, all.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => format!("did you mean `{near}`? "),
         None => "use one of these names, or define this one".to_string(),
     };
     Err(SpecError::value(key, format!("`{name}`"), one_of(name, all.iter().copied()), remedy))

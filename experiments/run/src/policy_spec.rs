@@ -5,7 +5,7 @@
 //! It knows no policy: each file in `sim/src/policy/` has its own table of parameters, and
 //! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
-use crate::error::{SpecError, hint};
+use crate::error::{SpecError, hint, one_of};
 use orrery_sim::jobs::policy as jobs;
 use orrery_sim::policy::ALL;
 use orrery_sim::policy::parameters::{Configured, Named, Registered, SettingError};
@@ -293,7 +293,10 @@ pub fn registered<K: Registry + ?Sized>(name: &str) -> Result<&'static Registere
         let known = names.join(", ");
         K::elsewhere(name, &known).unwrap_or_else(|| {
             let hint = hint(name, names.iter().copied());
-            (format!("there is no {} `{name}`", K::WHAT), format!("{hint}known: {known}"))
+            (
+                format!("there is no {} `{name}`", K::WHAT),
+                format!("{hint}name {}", one_of(name, names.iter().copied())),
+            )
         })
     })
 }
@@ -305,7 +308,8 @@ pub fn wrong(text: &str, error: &SettingError) -> SpecError {
             format!("remove `{key}`: the policy has no parameters")
         }
         SettingError::Unknown { key, known } => {
-            format!("{}allowed: {}", hint(key, known.iter().copied()), known.join(", "))
+            let hint = hint(key, known.iter().copied());
+            format!("{hint}allowed: {}", one_of(key, known.iter().copied()))
         }
         SettingError::Needs { key, needs } => format!("add `{needs}`, or remove `{key}`"),
         SettingError::Value { key, .. } => format!("correct or remove `{key}`"),

@@ -139,10 +139,10 @@ impl Setup {
     /// Tells policies these laws of a model, by kind of device.
     ///
     /// # Panics
-    /// When there is no such model, or not a law for each kind.
+    /// When there is no such model, or not a latency model for each GPU type.
     pub fn tell(&mut self, model: usize, laws: Vec<Latency>) {
         let kinds = &mut self.kinds[model];
-        assert_eq!(laws.len(), kinds.laws.len(), "a law for each kind");
+        assert_eq!(laws.len(), kinds.laws.len(), "a latency model for each GPU type");
         self.believed[model] = laws[kinds.base as usize].clone();
         kinds.laws = laws;
     }

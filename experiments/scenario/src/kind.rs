@@ -31,11 +31,11 @@ pub const SCENARIO: Kind = kind("a scenario", "orrery run FILE");
 /// What `orrery run` takes as well.
 pub const JOBS: Kind = kind("a file of jobs", "orrery run FILE");
 /// What `orrery run --log` writes of jobs.
-pub const JOBS_LOG: Kind = kind("a log of jobs", "orrery audit FILE");
+pub const JOBS_LOG: Kind = kind("a log of jobs", "orrery log audit FILE");
 /// What `orrery run` takes as well.
 pub const TOKENS: Kind = kind("a file of tokens", "orrery run FILE");
 /// What `orrery run --log` writes of tokens.
-pub const TOKENS_LOG: Kind = kind("a log of tokens", "orrery audit FILE");
+pub const TOKENS_LOG: Kind = kind("a log of tokens", "orrery log audit FILE");
 /// What `orrery sweep` takes.
 pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
 /// What `orrery plan` takes.
@@ -44,8 +44,8 @@ pub const PLAN: Kind = kind("a plan file", "orrery plan FILE");
 pub const PLANNED: Kind = kind("a scenario to plan for", "orrery plan PLAN");
 /// What `orrery reproduce` takes.
 pub const EXPERIMENT: Kind = kind("an experiment", "orrery reproduce FILE");
-/// What `orrery partition` takes.
-pub const PARTITION: Kind = kind("a partition file", "orrery partition FILE");
+/// What `orrery plan partition` takes.
+pub const PARTITION: Kind = kind("a partition file", "orrery plan partition FILE");
 /// What `orrery regress` takes.
 pub const BASELINE: Kind = kind("a baseline", "orrery regress FILE");
 /// What `orrery-replay validate` takes.
@@ -53,13 +53,13 @@ pub const CAMPAIGN: Kind = kind("a campaign", "orrery-replay validate FILE");
 /// What `orrery-replay profile` writes.
 pub const PROFILE: Kind = kind("a measured profile", "orrery-replay run SCENARIO --profile FILE");
 /// What `orrery run --log` writes.
-pub const LOG: Kind = kind("a schedule log", "orrery explain FILE --worst 5");
+pub const LOG: Kind = kind("a schedule log", "orrery log explain FILE --worst 5");
 /// What `orrery plot` takes.
 pub const TABLE: Kind = kind("a result table", "orrery plot FILE --out figure.svg");
 /// What `orrery trace record` writes.
 pub const WORKLOAD: Kind = kind("a workload", "orrery trace inspect FILE");
 /// What `orrery sweep` keeps in its folder.
-pub const CELLS: Kind = kind("the plan of a sweep's folder", "orrery merge DIR");
+pub const CELLS: Kind = kind("the plan of a sweep's folder", "orrery sweep merge DIR");
 
 /// The first that fits is meant.
 const TOML: &[Known] = &[
@@ -144,7 +144,7 @@ impl Kind {
             // Batches are no token's world, and one executor is no cluster.
             format!(
                 "no capacity is planned with requests that are answered token by token \
-                 (docs/tokens.md): `orrery goodput {file}` says which rate the executor carries"
+                 (docs/tokens.md): `orrery goodput {file}` says which rate the executor sustains"
             )
         } else {
             format!("this file is for `{}`", self.command.replace("FILE", file))

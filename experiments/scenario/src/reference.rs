@@ -33,11 +33,11 @@ pub type Table = (&'static str, String);
 /// The tables of `docs/scenarios.md`.
 pub fn scenario() -> Vec<Table> {
     let keys = Reference::of::<ScenarioFile>();
-    let law = |path: &[&str], of: &str| keys.laws(path, ["law", of]);
+    let law = |path: &[&str], of: &str| keys.laws(path, ["form", of]);
     vec![
         ("file", keys.keys(&[], &["noise"])),
         ("model", keys.keys(&["model"], &[])),
-        ("laws of latency", law(&["model", "latency"], "latency of a batch")),
+        ("latency models", law(&["model", "latency"], "latency of a batch")),
         ("zoo", keys.keys(&["zoo"], &[])),
         ("device", keys.keys(&["device"], &[])),
         ("autoscale", keys.keys(&["autoscale"], &[])),
@@ -45,8 +45,8 @@ pub fn scenario() -> Vec<Table> {
         ("slo steps", keys.keys(&["app", "slo_steps"], &[])),
         ("penalties", keys.keys(&["app", "penalties"], &[])),
         ("changes", keys.keys(&["app", "changes"], &[])),
-        ("laws of time", law(&["app", "time"], "execution time alone")),
-        ("laws of sizes", law(&["app", "sizes"], "items of a request")),
+        ("distributions of time", law(&["app", "time"], "execution time in isolation")),
+        ("distributions of sizes", law(&["app", "sizes"], "items of a request")),
         ("arrivals", keys.keys(&["arrivals"], &[])),
         ("processes", keys.tables_in(&["arrivals"], ["process", "arrivals"])),
         ("trace", keys.keys(&["arrivals", "trace"], &[])),
@@ -54,7 +54,7 @@ pub fn scenario() -> Vec<Table> {
         ("timestamps", keys.keys(&["arrivals", "workload", "timestamps"], &[])),
         ("replay", keys.keys(&["arrivals", "replay"], &[])),
         ("closed loop", keys.keys(&["closed_loop"], &[])),
-        ("laws of delay", law(&["delays", "dispatch"], "a message's delay")),
+        ("distributions of delay", law(&["delays", "dispatch"], "a message's delay")),
         ("noise of a model", keys.keys(&["model", "noise"], &[])),
         ("rest", keys.sections(&["delays", "scheduler", "noise", "stalls", "profile", "profiler"])),
     ]

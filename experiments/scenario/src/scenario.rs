@@ -483,7 +483,7 @@ impl Scenario {
                 let step = short.map_or(String::new(), |step| format!(" in step {step}"));
                 let found = format!("{slo} for `{name}`{step}");
                 let allowed = format!(
-                    "at least {fastest}: the fastest batch of one request of `{name}` takes this long, including delays, so no request could be in time"
+                    "at least {fastest}: the fastest batch of one request of `{name}` takes this long, including delays, so no request could meet its SLO"
                 );
                 let remedy = format!("raise {part}, or set `allow_hopeless_slo = true` at the top");
                 return Err(SpecError::value(key, found, allowed, remedy));

@@ -196,7 +196,7 @@ impl Controls {
                 numbers.push(around(key, format!("share of {}", app.name), "", app.weight));
             }
             // The applications' own weights are what it multiplies.
-            let label = "popularity: exponent of Zipf's law".to_string();
+            let label = "popularity: exponent of Zipf's distribution".to_string();
             let (key, value, zero) = (POPULARITY.to_string(), zipf(scenario), "all alike");
             let (unit, min, max) = ("", 0.0, ZIPF_MAX);
             numbers.push(Control { key, label, unit, value, min, max, whole: false, zero });

@@ -78,7 +78,7 @@ impl Plan {
             max: 0.5,
             ..around("bad_rate".into(), String::new(), "", plan.target())
         };
-        numbers.push(Control { label: "bad requests allowed, share".to_string(), ..bad });
+        numbers.push(Control { label: "SLO violations allowed, share".to_string(), ..bad });
         if let Some(budget) = plan.budget_usd_per_hour {
             numbers.push(around("budget".to_string(), "budget".to_string(), "$/h", budget));
         }
@@ -144,7 +144,8 @@ impl Plan {
         let plan = &self.file;
         let mut choices = Vec::new();
         if plan.goal.is_some() {
-            let (key, label) = ("survive".to_string(), "machines that may be lost".to_string());
+            let (key, label) =
+                ("survive".to_string(), "machines whose loss is tolerated".to_string());
             let kinds =
                 plan.instance.iter().filter(|t| is_plain(&t.kind) && t.count_max != Some(0));
             let kinds = kinds.take(SLIDERS_MAX).map(|t| t.kind.clone());

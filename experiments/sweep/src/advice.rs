@@ -48,7 +48,7 @@ impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Advice { devices, bad_rate, idle } = self;
         match self.advised() {
-            None => write!(f, "more than {devices} devices; every request is bad"),
+            None => write!(f, "more than {devices} devices; every request misses its SLO"),
             Some(n) if *bad_rate > THRESHOLD => {
                 write!(f, "{n:+.1} to {devices} devices; bad rate {bad_rate:.4}")
             }

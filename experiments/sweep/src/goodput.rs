@@ -341,17 +341,17 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "undecided",
-        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`; of one that is missing no probed load was clear. More `requests_per_model` narrow this range.",
+        "at this rate the 95 % interval spans the target. The load is clearly within it up to `clearly_good_per_s` and clearly above it from `clearly_bad_per_s`; where one is missing, no probed load was clear. Longer probes (`--requests-per-model`) narrow this range.",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),
     (
         "not-monotone",
-        "a lower rate was worse than a higher one, so the search may miss the peak; see `bad_below_per_s`.",
+        "a lower rate violated the target where a higher one did not, so the search may miss the peak; see `bad_below_per_s`.",
     ),
     (
         "metastable",
-        "at 1.5 % less than the answer the system does not come back from a burst (twice the rate for one SLO): a share of `bad_rate_after_burst` is bad long after it. Whether a run at the answer holds is a matter of luck.",
+        "at 1.5 % below the answer the system does not recover from a burst (twice the rate for one SLO): a share of `bad_rate_after_burst` still misses its SLO long after it. Whether a run at the answer holds is a matter of luck.",
     ),
     (
         "refuted",

@@ -43,7 +43,7 @@ fn table<S: Subject>(
         if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", rate_digits) };
     let mut columns = vec!["policy", heading, "95 % interval", "least to most"];
     columns.extend(at_answer.iter().map(|c| c.0));
-    columns.extend(["bad %", "flags"]);
+    columns.extend(["violations %", "flags"]);
     let mut table = Table::new("", &columns);
     for (policy, values) in policies.iter().zip(each) {
         let name = S::name_of(policy);

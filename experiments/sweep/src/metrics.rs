@@ -13,7 +13,7 @@ pub fn known_metric(key: &str, name: &str) -> Result<(), SpecError> {
         return Ok(());
     }
     let remedy = match nearest(name, metrics()) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => format!("did you mean `{near}`? "),
         None => "docs/formats.md has the metrics of each command".to_string(),
     };
     Err(SpecError::value(key, format!("`{name}`"), "a metric of the results", remedy))

@@ -9,7 +9,7 @@ use orrery_scenario::scenario::caveats::CAVEATS;
 const SAYS: [(&str, &str); 6] = [
     (
         Flags::FEW_SAMPLES,
-        "?: too few samples for this quantile (p99 needs 662, MLPerf's early-stopping bound); do not rely on it.",
+        "?: not enough samples for a reliable quantile (p99 needs 662, MLPerf's early-stopping bound).",
     ),
     (
         Flags::CORRELATED,

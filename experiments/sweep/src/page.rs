@@ -198,7 +198,7 @@ impl<'a> Compared<'a> {
             [first, second, ..] => {
                 page.say(Tone::Plain, format!("The {best_is} {name} is {}.", self.words(first)));
                 let told = match are_apart(self.rows, first, second) {
-                    Some(false) => "; these runs cannot tell the two apart",
+                    Some(false) => "; these runs do not separate the two",
                     Some(true) => "; the difference is clear at 95 %",
                     None => "",
                 };
@@ -245,7 +245,7 @@ pub fn verdict(page: &mut Page, rows: &[Row]) {
         let all = compared.own().count();
         page.say(
             Tone::Mixed,
-            format!("{without} of {all} searches or runs have no answer; why is said below."),
+            format!("{without} of {all} searches or runs have no answer; the reasons are below."),
         );
     }
 }

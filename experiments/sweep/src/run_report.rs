@@ -27,7 +27,7 @@ pub fn of_run(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> Pa
     verdict(&mut page, rows);
     page.section("Results", by_policy(rows).part());
     page.section("No answer", Part::list(unanswered(rows)));
-    page.section("Not in time, of the requests that counted", Part::list(ends(rows)));
+    page.section("Missed deadlines", Part::list(ends(rows)));
     let which = if details { "" } else { " that differ from the whole" };
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
     let advise = scenario.file.autoscale.is_none();
@@ -74,7 +74,7 @@ fn difference(cell: &[Row]) -> Field {
 /// A line for each policy.
 fn by_policy(rows: &[Row]) -> Table {
     let versus = rows.iter().find(|r| difference_in(&r.metric).is_some());
-    let less = versus.map(|row| format!("less {}", row.versus));
+    let less = versus.map(|row| format!("vs. {}", row.versus));
     let costs = rows.iter().any(|r| r.metric == metric::MEAN_COST);
     let columns: Vec<(&Metric, Column)> =
         metric::all().iter().filter_map(|m| Some((m, m.run?))).collect();

@@ -18,7 +18,7 @@ use std::path::Path;
 
 impl OwnWorld for Tokens {
     const WORDS: &'static str = "TTFT: arrival to the first token; TPOT: for each token after it. Times are of answered requests; \
-         in time means both within their SLOs, of all requests.";
+         the finish rate counts those with both within their SLOs, of all requests.";
 
     fn inputs(&self, folder: &Path) -> Result<String, SpecError> {
         let one = |name: &String| {

@@ -68,14 +68,14 @@ impl<'a> Curves<'a> {
         };
         let zeros: usize = self.panels.iter().map(of_log).sum();
         if zeros > 0 {
-            notes.push(format!("{zeros} zeros are drawn at the edge of the logarithmic axis."));
+            notes.push(format!("{zeros} zeros are drawn at the end of the logarithmic axis."));
         }
         if let Some((low, high)) = p.y_range {
             let outside = |v: f64| v < low || v > high;
             let values = self.points.iter().filter_map(|p| p.row.value);
             let count = values.filter(|v| outside(*v)).count();
             if count > 0 {
-                notes.push(format!("{count} values outside the y axis are drawn at its edge."));
+                notes.push(format!("{count} values outside the y axis are drawn at its end."));
             }
         }
         Sheet {
@@ -123,7 +123,7 @@ impl<'a> Curves<'a> {
         let beyond: usize = self.panels.iter().map(of).sum();
         let mut notes = flags::notes(&rows);
         if beyond > 0 {
-            notes.push(format!("Asked beyond the y axis: {beyond}."));
+            notes.push(format!("Claimed values beyond the y axis: {beyond}."));
         }
         notes
     }
@@ -225,15 +225,15 @@ impl<'a> Curves<'a> {
             self.asked(key, more).filter(move |a| seen(a, &y) == Seen::Shown)
         });
         let forms = distinct(shown.map(|a| (a.low.is_finite(), a.high.is_finite())));
-        let all = [((true, true), ""), ((true, false), " at least"), ((false, true), " at most")];
+        let all = [
+            ((true, true), "range"),
+            ((true, false), "lower bound"),
+            ((false, true), "upper bound"),
+        ];
         let drawn = all.into_iter().filter(|(form, _)| forms.contains(form));
         let key = |(i, ((low, high), words)): (usize, ((bool, bool), &str))| {
-            let by = match (i, words) {
-                (0, "") => " by a sentence of the paper",
-                (0, _) => ", by a sentence",
-                _ => "",
-            };
-            (format!("asked{words}{by}"), Key::Asked { low, high })
+            let by = if i == 0 { " claimed in the paper" } else { "" };
+            (format!("{words}{by}"), Key::Asked { low, high })
         };
         drawn.enumerate().map(key).collect()
     }

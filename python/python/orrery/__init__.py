@@ -83,7 +83,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What must be known before the numbers are believed, as `orrery run` prints it under its table."""
+        """What must be known before the numbers are relied on, as `orrery run` prints it under its table."""
         return _orrery.notes(self.results)
 
     @_functools.cached_property
@@ -103,7 +103,7 @@ class Result:
 
     @_functools.cached_property
     def batches(self) -> Table:
-        """The batches that ran and the requests that were dropped, as `orrery timeline --format batches` has them."""
+        """The batches that ran and the requests that were dropped, as `orrery log timeline --format batches` has them."""
         scenario, policies, seed = self._call
         return _orrery.batches(scenario, list(policies.values()), seed)
 
@@ -193,7 +193,7 @@ class Answers:
     results: Table
     """The rows of `orrery goodput --format csv`."""
     text: str
-    """What `orrery goodput` prints, with what is to be known of each answer before it is believed."""
+    """What `orrery goodput` prints, with what must be known before each answer is relied on."""
 
     def value(self, policy: str, metric: str = "goodput_per_s") -> float | None:
         """One number, by the policy's text: the mean of the searches; `devices_needed` with `find="devices"`."""
@@ -213,7 +213,7 @@ def goodput(
     scenario, policies, *, find="rate", criterion="bad-rate", target=None, rate=None, requests_per_model=None,
     probe_s=None, tolerance=None, seeds=3, seed=None, set=None, jobs=0,
 ) -> Answers:
-    """The highest rate that each policy carries within the SLOs, or with `find="devices"` the fewest devices for the
+    """The highest rate that each policy sustains within the SLOs, or with `find="devices"` the fewest devices for the
     scenario's rate: `orrery goodput`, with its defaults.
 
     Each of `seeds` is a search of its own. Ctrl-C takes effect when the searches under way are done.
@@ -377,8 +377,9 @@ _TABLES = {
 }
 
 
-def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_in=None) -> Figure:
-    """Draws a table, or a `Result`, as `orrery plot` does.
+def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_in=None, height_in=None, y_from=None,
+           y_to=None) -> Figure:
+    """Draws a table, or a `Result`, as `orrery plot` does; in inches, and from `y_from` to `y_to`, where given.
 
     `kind` is one of `finish-rate`, `metric`, `sensitivity`, `histogram`, `latency-cdf`, `batch-size-cdf`,
     `time-series`, `timeline`; by default the table decides. Of a `Result`, the kind decides which table is drawn,
@@ -391,7 +392,7 @@ def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_i
         of = of.results
     names = [systems] if isinstance(systems, str) else list(systems)
     scopes = [scopes] if isinstance(scopes, str) else list(scopes)
-    return Figure(_orrery.figure(of, kind, x, metric, names, scopes, width_in))
+    return Figure(_orrery.figure(of, kind, x, metric, names, scopes, (width_in, height_in), (y_from, y_to)))
 
 
 @_dataclass(frozen=True)

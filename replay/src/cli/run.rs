@@ -12,7 +12,7 @@ use crate::prediction::{ModeName, OverheadAs, Prediction};
 use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
-use crate::validate::{beyond, limits};
+use crate::validate::{Limits, beyond, limits};
 use clap::Args;
 use orrery_report::say;
 use orrery_scenario::{PolicySpec, Scenario};
@@ -116,17 +116,7 @@ impl Run {
             ModeName::Schedule => {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
-                if let Some((ActionId(action), units, model, limit)) = plan.beyond(&limits) {
-                    let name = &scenario.model_names()[model.index()];
-                    let found =
-                        format!("batch {action} of the plan, with {units} items of `{name}`");
-                    let allowed = format!(
-                        "batches of at most {limit}: `max_batch` of `{name}` on the device"
-                    );
-                    let remedy = "raise `max_batch` in the device's configuration, or make the plan with \
-                                  `max_batch` of the policy";
-                    return Err(Error::value("--schedule", found, allowed, remedy));
-                }
+                check_plan(&plan, &limits, &scenario)?;
                 say(&format!("following a {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Schedule(&plan))?;
                 (policy, predicted, None, ran)
@@ -229,6 +219,19 @@ impl Run {
             ..RunRecord::of(scenario, policy, seed)
         })
     }
+}
+
+/// Refuses a plan with a batch that the device cannot take: it would end the run.
+fn check_plan(plan: &Plan, limits: &Limits, scenario: &Scenario) -> Result<(), Error> {
+    if let Some((ActionId(action), units, model, limit)) = plan.beyond(limits) {
+        let name = &scenario.model_names()[model.index()];
+        let found = format!("batch {action} of the plan, with {units} items of `{name}`");
+        let allowed = format!("batches of at most {limit}: `max_batch` of `{name}` on the device");
+        let remedy = "raise `max_batch` in the device's configuration, or make the plan with \
+                      `max_batch` of the policy";
+        return Err(Error::value("--schedule", found, allowed, remedy));
+    }
+    Ok(())
 }
 
 /// The arrivals of an open-loop workload, as records, with ids in the order of arrival.

@@ -4,11 +4,11 @@ use super::interrupt;
 use super::shared::Answer;
 use crate::error::Error;
 use crate::host;
-use crate::validate::{self, Campaign, Effort, Store, has_gpu_run, markdown, to_csv, verdict};
+use crate::validate::{self, Campaign, Effort, Store, markdown, to_csv, verdict};
 use clap::Args;
 use orrery_report::say;
 use orrery_report::whole_file::write_atomically;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// `orrery-replay validate`.
@@ -109,7 +109,7 @@ impl Validate {
         for (name, _, figure) in &figures {
             write_atomically(&out.join(name), figure.to_svg().as_ref())?;
         }
-        let text = markdown(&campaign, &standing, has_gpu_beside(&out), &figures);
+        let text = markdown(&campaign, &standing, &figures);
         write_atomically(&out.join("validation.md"), text.as_ref())?;
         write_atomically(&out.join("validation.csv"), to_csv(&campaign, &standing).as_ref())?;
         let v = verdict(&campaign, &standing);
@@ -154,15 +154,4 @@ impl Validated {
     pub(super) fn answer(&self) -> Result<Answer, Error> {
         Ok(Answer::of(validate::table(&validate::finished(&self.folders)?)))
     }
-}
-
-/// Whether a GPU campaign's results stand beside a folder.
-fn has_gpu_beside(out: &Path) -> bool {
-    let parent = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| {
-        let is_gpu = entry.file_name().to_string_lossy().starts_with("gpu");
-        let results = entry.path().join("validation.csv");
-        is_gpu && orrery_scenario::read_text(results).is_ok_and(|csv| has_gpu_run(&csv))
-    })
 }

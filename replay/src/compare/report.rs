@@ -5,8 +5,9 @@ use super::logs::{Side, same_workload};
 use super::summary::{Naive, Summary};
 use crate::error::Error;
 use crate::quantiles::Quantiles;
+use crate::table::table;
 use orrery_report::Page;
-use orrery_report::page::{Field, Part, Table};
+use orrery_report::page::{Part, Table};
 
 /// Two sides, compared.
 #[derive(Clone, Debug)]
@@ -76,67 +77,51 @@ fn percent_off(predicted: f64, measured: f64) -> String {
 
 /// The comparison for reading.
 pub fn report(c: &Comparison) -> String {
-    let columns = ["of the run", "predicted", "measured", "difference", "off (%)", "unit"];
-    let mut run = Table { keys: 1, ..Table::new("", &columns) };
-    for (name, unit, of) in FIGURES {
+    let run = FIGURES.map(|(name, unit, of)| {
         let (p, m) = (of(&c.predicted), of(&c.measured));
-        let cells =
-            [format!("{p:.3}"), format!("{m:.3}"), format!("{:+.3}", m - p), percent_off(p, m)];
-        let mut row = vec![Field::text(name)];
-        row.extend(cells.map(Field::text));
-        row.push(Field::text(unit));
-        run.rows.push(row);
-    }
-    let mut naive = Table {
-        keys: 1,
-        ..Table::new("", &["of the run", "laws alone", "off (%)", "queue", "off as a queue (%)"])
-    };
-    for ((name, _, of), n) in FIGURES.iter().take(LEADING).zip(c.naive.iter().cycle()) {
-        let m = of(&c.measured);
-        let sides = [&n.law, &n.queue].map(of);
-        let cells = sides.map(|p| [format!("{p:.3}"), percent_off(p, m)]).concat();
-        naive.rows.push(
-            [&[name.to_string()], &cells[..]].concat().into_iter().map(Field::text).collect(),
-        );
-    }
+        let figures = [format!("{p:.3}"), format!("{m:.3}"), format!("{:+.3}", m - p)];
+        [&[name.into()], &figures[..], &[percent_off(p, m), unit.into()]].concat()
+    });
+    let naive = c.naive.iter().flat_map(|n| FIGURES[..LEADING].iter().map(move |f| (n, f)));
+    let naive = naive.map(|(n, (name, _, of))| {
+        let cells = [&n.law, &n.queue].map(|s| (of(s), percent_off(of(s), of(&c.measured))));
+        [vec![name.to_string()], cells.map(|(p, off)| vec![format!("{p:.3}"), off]).concat()]
+            .concat()
+    });
     let e = &c.errors;
     let whose = match e.of_the_very_batch {
         true => "each with the prediction of that very batch",
         false => "each with the same batch of the predicted log",
     };
-    let columns = ["of the actions", "count", "p50", "p99", "max", "unit"];
-    let mut actions = Table { keys: 1, ..Table::new("", &columns) };
+    let mut actions = Vec::new();
     signed(&mut actions, "time on the device", &e.duration, 1e3, "us");
     signed(&mut actions, "relative to the prediction", &e.duration_ppm, 1e4, "%");
     signed(&mut actions, "completion", &e.completion, 1e3, "us");
-    tail(&mut actions, "start, later than begun", &e.start_lateness, 1e3, "us");
-    tail(&mut actions, "start, later than due", &e.after_due, 1e3, "us");
+    actions.push(tail("start, later than begun", &e.start_lateness, 1e3, "us"));
+    actions.push(tail("start, later than due", &e.after_due, 1e3, "us"));
+    let told = format!("{} batches, {whose}; {} without one", e.batches, e.unmatched);
+    let keyed = |columns, rows| Table { keys: 1, ..table("", columns, rows) };
+    let run = keyed("of the run|predicted|measured|difference|off (%)|unit", run.to_vec());
+    let columns = "of the run|laws alone|off (%)|queue|off as a queue (%)";
+    let naive = keyed(columns, naive.collect::<Vec<_>>());
+    let actions = keyed("of the actions|count|p50|p99|max|unit", actions);
     let mut page = Page::new("comparison", "of prediction and measurement");
     page.section("The run", [Part::Table(run)]);
-    page.section(
-        "Naive predictions: without noise, stalls and overhead; a queue without a policy",
-        naive.part(),
-    );
-    let told = format!("{} batches, {whose}; {} without one", e.batches, e.unmatched);
+    let title = "Naive predictions: without noise, stalls and overhead; a queue without a policy";
+    page.section(title, naive.part());
     page.section("The actions", [Part::Text(told), Part::Table(actions)]);
     page.to_text()
 }
 
-fn signed(table: &mut Table, what: &str, s: &Signed, divisor: f64, unit: &str) {
-    tail(table, &format!("{what}, over"), &s.over, divisor, unit);
-    tail(table, &format!("{what}, under"), &s.under, divisor, unit);
-    if s.exact > 0 {
-        let mut row = vec![Field::text(format!("{what}, exact")), Field::text(s.exact.to_string())];
-        row.resize(table.columns.len(), Field::default());
-        table.rows.push(row);
-    }
+fn signed(rows: &mut Vec<Vec<String>>, what: &str, s: &Signed, divisor: f64, unit: &str) {
+    rows.push(tail(&format!("{what}, over"), &s.over, divisor, unit));
+    rows.push(tail(&format!("{what}, under"), &s.under, divisor, unit));
+    let exact = (s.exact > 0).then(|| vec![format!("{what}, exact"), s.exact.to_string()]);
+    rows.extend(exact);
 }
 
-fn tail(table: &mut Table, what: &str, values: &[u64], divisor: f64, unit: &str) {
+fn tail(what: &str, values: &[u64], divisor: f64, unit: &str) -> Vec<String> {
     let Quantiles { count, p50_ns, p99_ns, max_ns, .. } = Quantiles::of(values.to_vec());
     let cells = [p50_ns, p99_ns, max_ns].map(|ns| format!("{:.3}", ns as f64 / divisor));
-    let mut row = vec![Field::text(what), Field::text(count.to_string())];
-    row.extend(cells.map(Field::text));
-    row.push(Field::text(unit));
-    table.rows.push(row);
+    [&[what.to_string(), count.to_string()], &cells[..], &[unit.to_string()]].concat()
 }

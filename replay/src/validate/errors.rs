@@ -2,7 +2,8 @@
 
 use super::outcome::{PointResult, SENSITIVE_POINTS};
 use crate::compare::Summary;
-use orrery_report::page::{Field, Table};
+use crate::table::{largest, mean, table as text_table, two};
+use orrery_report::page::Table;
 
 /// A finish rate outside 1 to 99 % on both sides is easily predicted.
 const EASY_PERCENT: f64 = 1.0;
@@ -51,11 +52,7 @@ impl By {
 /// The means over the valid runs; nothing without one.
 fn measured(r: &PointResult) -> Figures {
     let all: Vec<Figures> = r.valid().map(|run| figures(&run.measured)).collect();
-    std::array::from_fn(|i| {
-        let values: Option<Vec<f64>> = all.iter().map(|f| f[i]).collect();
-        let values = values.filter(|v| !v.is_empty())?;
-        Some(values.iter().sum::<f64>() / values.len() as f64)
-    })
+    std::array::from_fn(|i| mean(&all.iter().map(|f| f[i]).collect::<Option<Vec<f64>>>()?))
 }
 
 /// Whether a finish rate is below 1 or above 99 % on both sides, in percent.
@@ -94,72 +91,35 @@ fn order(points: &[&PointResult], by: By) -> (usize, usize) {
     (right, all)
 }
 
-fn mean(of: &[f64]) -> Field {
-    let mean = of.iter().sum::<f64>() / of.len() as f64;
-    if of.is_empty() { Field::none() } else { Field::number(mean, format!("{mean:.2}")) }
-}
-
-fn largest(of: &[f64]) -> Field {
-    let largest = of.iter().copied().fold(0.0, f64::max);
-    if of.is_empty() { Field::none() } else { Field::number(largest, format!("{largest:.2}")) }
-}
-
-/// Errors of the finish rate, as twins: of points between 1 and 99 %, and of the others.
-pub(super) fn of_twins(points: &[&PointResult]) -> [Vec<f64>; 2] {
+/// The stable points with a valid run: those between 1 and 99 %, and the others.
+fn of_points<'a>(points: &[&'a PointResult]) -> [Vec<&'a PointResult>; 2] {
     let mut both = [Vec::new(), Vec::new()];
-    for (predicted, measured) in points.iter().filter_map(|r| r.stable_twin()) {
-        both[usize::from(is_easy(predicted, measured))].push((measured - predicted).abs());
+    for r in points.iter().copied().filter(|r| !r.is_sensitive()) {
+        let Some(measured) = measured(r)[0] else { continue };
+        both[usize::from(is_easy(r.predicted_percent(), measured))].push(r);
     }
     both
 }
 
-/// Errors of the finish rate by the profile alone: of points between 1 and 99 %, and of the others.
-pub(super) fn of_points<'a>(points: &[&'a PointResult]) -> [Vec<&'a PointResult>; 2] {
-    let stable = points.iter().copied().filter(|r| !r.is_sensitive());
-    stable.filter(|r| r.valid().next().is_some()).fold([Vec::new(), Vec::new()], |mut both, r| {
-        let sides = (r.predicted_percent(), measured(r)[0].unwrap_or_default());
-        both[usize::from(is_easy(sides.0, sides.1))].push(r);
-        both
-    })
+/// Of these points for a table of several campaigns: its columns are [`SUMMED`].
+pub(super) fn summed(points: &[&PointResult]) -> Vec<String> {
+    let [between, easy] = of_points(points);
+    let all = [between.clone(), easy.clone()].concat();
+    let rates = off(&between, By::Profile, 0);
+    let mut cells = vec![between.len().to_string(), two(mean(&rates)), two(largest(&rates))];
+    cells.extend([two(mean(&off(&between, By::Law, 0))), easy.len().to_string()]);
+    cells.extend([2, 4, 1].map(|figure| two(mean(&off(&all, By::Profile, figure)))));
+    cells
 }
 
-/// Means of [`of_points`] for a table of several campaigns.
-pub(super) fn summed(points: &[&PointResult]) -> Vec<Field> {
-    let [between, easy] = of_points(points);
-    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
-    let rates = off(&between, By::Profile, 0);
-    let count = |n: usize| Field::number(n as f64, n.to_string());
-    let mut fields =
-        vec![count(between.len()), mean(&rates), largest(&rates), mean(&off(&between, By::Law, 0))];
-    fields.push(count(easy.len()));
-    fields.extend([2, 4, 1].map(|figure| mean(&off(&all, By::Profile, figure))));
-    fields
-}
+/// The columns of [`summed`].
+pub(super) const SUMMED: &str =
+    "1 to 99 %|mean|largest|laws alone|other points|latency p50|latency p99|goodput";
 
 /// The table that a report leads with.
 pub(super) fn table(points: &[&PointResult]) -> Table {
-    let caption = format!(
-        "By the profile alone, of stable points (the standard deviation of their draws is at most {SENSITIVE_POINTS} \
-         points) with a valid run: measured against predicted. Latency and goodput are those of the first draw. Points where \
-         both finish rates are at most 1 % or at least 99 % are apart: they are easy to predict. Beside them two naive predictions: the laws \
-         alone, without noise, stalls and overhead; and a queue without a policy (first in, first out, in the largest \
-         batches) under these laws. The order is that of pairs of policies at one load whose measured finish rates are more \
-         than {APART_POINTS} points apart. A row without a point is left out: older runs have no p90."
-    );
-    let columns = [
-        "error of",
-        "in",
-        "points",
-        "mean",
-        "largest",
-        "laws alone: mean",
-        "largest",
-        "queue: mean",
-        "largest",
-    ];
-    let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
     let [between, easy] = of_points(points);
-    let all: Vec<&PointResult> = between.iter().chain(&easy).copied().collect();
+    let all = [between.clone(), easy.clone()].concat();
     let rows: [(&str, &str, &[&PointResult], usize); 6] = [
         ("finish rate, between 1 and 99 %", "points", &between, 0),
         ("finish rate, at most 1 or at least 99 %", "points", &easy, 0),
@@ -168,33 +128,38 @@ pub(super) fn table(points: &[&PointResult]) -> Table {
         ("latency p90", "%", &all, 3),
         ("latency p99", "%", &all, 4),
     ];
-    let words = |what: &str, unit: &str, count: usize| {
-        vec![Field::text(what), Field::text(unit), Field::number(count as f64, count.to_string())]
-    };
+    let words = |what: &str, unit: &str, n: usize| vec![what.into(), unit.into(), n.to_string()];
+    let mut lines: Vec<Vec<String>> = Vec::new();
     for (what, unit, points, figure) in rows {
         let errors = By::ALL.map(|by| off(points, by, figure));
-        let mut row = words(what, unit, errors[0].len());
-        row.extend(errors.iter().flat_map(|e| [mean(e), largest(e)]));
-        table.rows.push(row);
+        let mut line = words(what, unit, errors[0].len());
+        line.extend(errors.iter().flat_map(|e| [two(mean(e)), two(largest(e))]));
+        lines.push(line);
     }
-    let names =
-        ["finish rate as twins, between 1 and 99 %", "finish rate as twins, the other points"];
-    for (what, errors) in names.iter().zip(of_twins(points)) {
-        let mut row = words(what, "points", errors.len());
-        row.extend([mean(&errors), largest(&errors)]);
-        row.resize(columns.len(), Field::default());
-        table.rows.push(row);
+    let twins: Vec<(f64, f64)> = points.iter().filter_map(|r| r.stable_twin()).collect();
+    for (what, easy) in [("between 1 and 99 %", false), ("the other points", true)] {
+        let chosen = twins.iter().filter(|(p, m)| is_easy(*p, *m) == easy);
+        let errors: Vec<f64> = chosen.map(|(p, m)| (m - p).abs()).collect();
+        let mut line = words(&format!("finish rate as twins, {what}"), "points", errors.len());
+        line.extend([two(mean(&errors)), two(largest(&errors))]);
+        lines.push(line);
     }
-    let valid: Vec<&PointResult> =
-        points.iter().copied().filter(|r| r.valid().next().is_some()).collect();
-    let orders = [By::Profile, By::Law].map(|by| order(&valid, by));
-    let mut row = words("order of policies", "pairs right", orders[0].1);
-    let told =
-        orders.map(|(right, all)| [Field::text(format!("{right} of {all}")), Field::default()]);
-    row.extend(told.concat());
-    row.resize(columns.len(), Field::default());
-    table.rows.push(row);
+    let orders = [By::Profile, By::Law].map(|by| order(points, by));
+    let mut line = words("order of policies", "pairs right", orders[0].1);
+    line.extend(orders.iter().flat_map(|(n, all)| [format!("{n} of {all}"), String::new()]));
+    lines.push(line);
     // A row without a point says nothing.
-    table.rows.retain(|row| row[2].key > Some(0.0));
-    table
+    lines.retain(|line| line[2] != "0");
+    let caption = format!(
+        "By the profile alone, of stable points (the standard deviation of their draws is at most \
+         {SENSITIVE_POINTS} points) with a valid run: measured against predicted. Latency and goodput are \
+         those of the first draw. Points where both finish rates are at most 1 % or at least 99 % are apart: \
+         they are easy to predict. Beside them two naive predictions: the laws alone, without noise, stalls \
+         and overhead; and a queue without a policy (first in, first out, in the largest batches) under these \
+         laws. The order is that of pairs of policies at one load whose measured finish rates are more than \
+         {APART_POINTS} points apart. A row without a point is left out: older runs have no p90."
+    );
+    let columns =
+        "error of|in|points|mean|largest|laws alone: mean|largest|queue: mean|largest of the queue";
+    text_table(&caption, columns, lines)
 }

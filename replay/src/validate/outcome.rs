@@ -82,7 +82,8 @@ pub struct Repetition {
     /// What a device failed of, if one did.
     #[serde(default)]
     pub failed: Option<String>,
-    /// The share of batches that began within 100 us of their plan, or of the end of the one before; older results do not say.
+    /// The share of batches that began within 100 us of their plan, or of the end of the one before; older results
+    /// do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_time_percent: Option<f64>,
     /// A GPU before the run and after it; older results do not say.
@@ -167,43 +168,13 @@ impl Sensitive {
 /// Of all runs, this share must be valid.
 pub(super) const VALID_SHARE: f64 = 0.8;
 
-/// Bands of load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Band {
-    /// Up to 0.6.
-    Light,
-    /// Up to 0.85.
-    Medium,
-    /// Up to 1.05.
-    NearSaturation,
-    /// Above.
-    Overload,
-}
-
-impl Band {
-    /// All bands.
-    pub const ALL: [Band; 4] = [Band::Light, Band::Medium, Band::NearSaturation, Band::Overload];
-
-    /// The band of a load.
-    pub fn of(load: f64) -> Band {
-        match load {
-            l if l <= 0.6 => Band::Light,
-            l if l <= 0.85 => Band::Medium,
-            l if l <= 1.05 => Band::NearSaturation,
-            _ => Band::Overload,
-        }
-    }
-
-    /// Its words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Band::Light => "light (to 0.6)",
-            Band::Medium => "medium (to 0.85)",
-            Band::NearSaturation => "near saturation (to 1.05)",
-            Band::Overload => "overload (above)",
-        }
-    }
-}
+/// Bands of load: up to which, and what they are called.
+pub(super) const BANDS: [(f64, &str); 4] = [
+    (0.6, "light (to 0.6)"),
+    (0.85, "medium (to 0.85)"),
+    (1.05, "near saturation (to 1.05)"),
+    (f64::INFINITY, "overload (above)"),
+];
 
 impl PointResult {
     pub(super) fn new(point: &Point, date: &str) -> PointResult {

@@ -4,7 +4,6 @@ use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{PointResult, Repetition};
 use super::point::Point;
-use super::verdict::is_gpu;
 use crate::compare::Naive;
 
 /// The rows of all runs.
@@ -90,21 +89,4 @@ fn number(x: Option<f64>) -> String {
 
 fn whole(x: Option<u64>) -> String {
     x.map_or(String::new(), |x| x.to_string())
-}
-
-/// Whether a `validation.csv` has a run on a GPU that counts.
-pub fn has_gpu_run(csv: &str) -> bool {
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let Ok(head) = reader.headers().cloned() else { return false };
-    let at = |name: &str| head.iter().position(|h| h == name);
-    let (Some(device), Some(name), Some(invalid)) =
-        (at("device"), at("device_name"), at("invalid"))
-    else {
-        return false;
-    };
-    let field = |r: &csv::StringRecord, i: usize| r.get(i).unwrap_or_default().to_string();
-    reader
-        .records()
-        .flatten()
-        .any(|r| field(&r, invalid).is_empty() && is_gpu(&field(&r, device), &field(&r, name)))
 }

@@ -1,13 +1,14 @@
 //! Several campaigns that have run, in one table.
 
-use super::errors;
+use super::errors::{self, SUMMED};
 use super::outcome::{PointResult, Sensitive};
 use super::store;
 use super::twins::figures_of;
 use super::verdict::sensitive;
 use crate::error::Error;
+use crate::table::{table as text_table, two};
 use orrery_report::Page;
-use orrery_report::page::{Field, Part, Table};
+use orrery_report::page::Part;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -52,48 +53,27 @@ fn name(folder: &Path) -> String {
 
 /// A row for each campaign, and one for all where there are several, as Markdown.
 pub fn table(campaigns: &[Finished]) -> String {
-    let mut table = Table::new(
-        "Measured less predicted finish rate, in percentage points: mean and largest absolute value over stable points. By the \
-         profile alone: of points between 1 and 99 %, beside what the laws alone predict and the number of the other points, with mean errors of latency and goodput \
-         in percent. As twins: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % of the draws.",
-        &[
-            "campaign",
-            "device",
-            "points",
-            "runs",
-            "same decisions",
-            "valid runs",
-            "1 to 99 %",
-            "mean",
-            "largest",
-            "laws alone",
-            "other points",
-            "latency p50",
-            "latency p99",
-            "goodput",
-            "sensitive runs inside",
-            "as twins: known runs",
-            "points as twins",
-            "mean as twins",
-            "largest as twins",
-            "sensitive as twins",
-        ],
+    let own = campaigns.iter().map(|c| row(&c.name, &c.results.iter().collect::<Vec<_>>()));
+    let all: Vec<&PointResult> = campaigns.iter().flat_map(|c| &c.results).collect();
+    let rows = own.chain((campaigns.len() > 1).then(|| row("all", &all)));
+    let caption = "Measured less predicted finish rate, in percentage points: mean and largest absolute value over \
+                   stable points. By the profile alone: of points between 1 and 99 %, beside what the laws alone \
+                   predict and the number of the other points, with mean errors of latency and goodput in percent. \
+                   As twins: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % \
+                   of the draws.";
+    let columns = format!(
+        "campaign|device|points|runs|same decisions|valid runs|{SUMMED}|sensitive runs inside|as twins: known \
+         runs|points as twins|mean as twins|largest as twins|sensitive as twins"
     );
-    for campaign in campaigns {
-        table.rows.push(row(&campaign.name, &campaign.results.iter().collect::<Vec<_>>()));
-    }
-    if campaigns.len() > 1 {
-        table.rows.push(row("all", &campaigns.iter().flat_map(|c| &c.results).collect::<Vec<_>>()));
-    }
     let mut page = Page::new("validation", "campaigns");
-    page.section("Campaigns", [Part::Table(table)]);
+    page.section("Campaigns", [Part::Table(text_table(caption, &columns, rows))]);
     page.to_markdown()
 }
 
-fn row(name: &str, results: &[&PointResult]) -> Vec<Field> {
+fn row(name: &str, results: &[&PointResult]) -> Vec<String> {
     let all = || results.iter().copied();
-    let names =
-        all().flat_map(|r| &r.runs).map(|r| r.device.name.as_str()).filter(|n| !n.is_empty());
+    let runs = || all().flat_map(|r| &r.runs);
+    let names = runs().map(|r| r.device.name.as_str()).filter(|n| !n.is_empty());
     // What an emulated device waits for is no name.
     let short = |name: &str| name.split(':').next().unwrap_or_default().to_string();
     let devices: BTreeSet<String> = names.map(short).collect();
@@ -102,19 +82,15 @@ fn row(name: &str, results: &[&PointResult]) -> Vec<Field> {
         n => format!("{n} kinds"),
     };
     let twins = figures_of(all());
-    let (same, told) = twins.retraced;
     let valid = all().map(|r| r.valid().count()).sum::<usize>();
-    let count = |n: usize| Field::text(n.to_string());
-    let of = |some: usize, all: usize| {
-        Field::text(if all == 0 { String::new() } else { format!("{some} of {all}") })
-    };
-    let inside = |s: &Sensitive| of(s.inside, s.runs);
-    let mut cells = vec![Field::text(name), Field::text(device), count(results.len())];
-    cells.extend([count(all().map(|r| r.runs.len()).sum()), of(same, told), count(valid)]);
+    let of = |(n, all): (usize, usize)| (all > 0).then(|| format!("{n} of {all}"));
+    let inside = |s: &Sensitive| of((s.inside, s.runs)).unwrap_or_default();
+    let some = |x: f64| two(Some(x).filter(|_| twins.all.points > 0));
+    let count = |n: usize| n.to_string();
+    let mut cells = vec![name.to_string(), device, count(results.len()), count(runs().count())];
+    cells.extend([of(twins.retraced).unwrap_or_default(), count(valid)]);
     cells.extend(errors::summed(results));
     cells.extend([inside(&sensitive(all())), count(twins.valid_runs), count(twins.all.points)]);
-    let two =
-        |x: f64| if twins.all.points > 0 { Field::text(format!("{x:.2}")) } else { Field::none() };
-    cells.extend([two(twins.all.mean), two(twins.all.max), inside(&twins.sensitive)]);
+    cells.extend([some(twins.all.mean), some(twins.all.max), inside(&twins.sensitive)]);
     cells
 }

@@ -9,7 +9,8 @@ use super::outcome::{
 };
 use super::point::Point;
 use crate::profile::DRIFT_MAX_PERCENT;
-use orrery_report::page::{Field, Table};
+use crate::table::{table as text_table, two};
+use orrery_report::page::Table;
 use std::collections::BTreeMap;
 
 /// Twins, judged.
@@ -69,8 +70,8 @@ impl PointResult {
         (!cases.is_empty()).then(|| sum / cases.len() as f64)
     }
 
-    /// The means of the predicted and the measured finish rates, in percent; none without a valid twin or where twins are
-    /// sensitive.
+    /// The means of the predicted and the measured finish rates, in percent; none without a valid twin or where
+    /// twins are sensitive.
     pub(super) fn stable_twin(&self) -> Option<(f64, f64)> {
         let cases = self.cases();
         let mean = |of: fn(&Case) -> f64| cases.iter().map(of).sum::<f64>() / cases.len() as f64;
@@ -156,7 +157,8 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
     let against = j.all.against(campaign.file.targets).unwrap_or(none.to_string());
     let told = j.sensitive.told().map_or(String::new(), |told| format!(" {told}"));
     let mut all = vec![format!(
-        "As twins, on the machine as it was in each run: {against}{told} Of {} runs the machine is known, of {} it is not.",
+        "As twins, on the machine as it was in each run: {against}{told} Of {} runs the machine is known, of {} \
+         it is not.",
         j.valid_runs, j.unknown_runs
     )];
     if !j.not_validated.is_empty() {
@@ -174,41 +176,18 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
 
 /// Every run beside its twin.
 pub(super) fn table(standing: &Standing) -> Table {
-    let mut table = Table::new(
-        "Finish rates in percent: predicted a priori, by the profile alone; on the machine as it was (the mean of the draws \
-         with the middle 95 % of them); measured. Slower: by the median batch, than its law says. Error: standard error of \
-         the speed at an instant. Away: shares of the run.",
-        &[
-            "point",
-            "run",
-            "a priori",
-            "twin",
-            "95 % of draws",
-            "measured",
-            "less twin",
-            "slower (%)",
-            "error (%)",
-            "longest without (s)",
-            "controller away (%)",
-            "lanes away (%)",
-            "decisions",
-            "unknown",
-        ],
-    );
-    for (point, result) in &standing.points {
-        let Some(result) = result else { continue };
-        let rows = result.runs.iter().enumerate();
-        table.rows.extend(rows.filter_map(|(i, run)| line(point, result, run, i + 1)));
-    }
-    table
+    let caption = "Finish rates in percent: predicted a priori, by the profile alone; on the machine as it was (the mean of \
+                   the draws with the middle 95 % of them); measured. Slower: by the median batch, than its law says. \
+                   Error: standard error of the speed at an instant. Away: shares of the run.";
+    let columns = "point|run|a priori|twin|95 % of draws|measured|less twin|slower (%)|error (%)|longest without (s)\
+                   |controller away (%)|lanes away (%)|decisions|unknown";
+    let results = standing.points.iter().filter_map(|(point, r)| Some((point, r.as_ref()?)));
+    let runs =
+        results.flat_map(|(p, r)| r.runs.iter().zip(1..).map(move |(run, i)| (p, r, run, i)));
+    text_table(caption, columns, runs.filter_map(|(p, r, run, i)| line(p, r, run, i)))
 }
 
-fn line(
-    point: &Point,
-    result: &PointResult,
-    run: &Repetition,
-    number: usize,
-) -> Option<Vec<Field>> {
+fn line(p: &Point, result: &PointResult, run: &Repetition, number: usize) -> Option<Vec<String>> {
     let twin = run.twin.as_ref()?;
     let k = &twin.knowledge;
     let (low, high) = middle_percent(&twin.draws).unwrap_or_default();
@@ -217,22 +196,12 @@ fn line(
         (None, same) => format!("{same}, the same"),
         (Some(_), all) => format!("not the same {all}"),
     };
-    let plain = |x: f64| format!("{x:.2}");
-    let cells = [
-        point.name.clone(),
-        number.to_string(),
-        plain(result.predicted_percent()),
-        plain(predicted),
-        format!("{low:.2} to {high:.2}"),
-        plain(measured),
-        format!("{:+.2}", measured - predicted),
-        format!("{:+.2}", k.slower_percent),
-        plain(k.error_percent),
-        plain(k.gap_s),
-        plain(100.0 * k.controller_away),
-        plain(100.0 * k.lanes_away),
-        decisions,
-        result.unknown(run).unwrap_or_default(),
-    ];
-    Some(cells.map(Field::text).to_vec())
+    let mut cells = vec![p.name.clone(), number.to_string()];
+    cells.extend([two(result.predicted_percent()), two(predicted)]);
+    cells.extend([format!("{low:.2} to {high:.2}"), two(measured)]);
+    cells.extend([measured - predicted, k.slower_percent].map(|x| format!("{x:+.2}")));
+    let away = [100.0 * k.controller_away, 100.0 * k.lanes_away];
+    cells.extend([k.error_percent, k.gap_s, away[0], away[1]].map(two));
+    cells.extend([decisions, result.unknown(run).unwrap_or_default()]);
+    Some(cells)
 }

@@ -42,7 +42,7 @@ table! {
     /// `flags` the verdict
     CLAIMED = plain("claimed_value").page("claimed");
     /// search, at the answer: the worst model's share of dropped and late requests
-    WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst bad rate");
+    WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst model's SLO violations");
     /// arrival to answer, of answered requests: the median; quantiles are at most 0.1 % too large
     LATENCY_P50 = time("latency_p50_ns").lower().quantile(0.5).run("p50 ms", 2).page("p50, ms");
     /// the same, 90 % quantile
@@ -120,7 +120,7 @@ table! {
     BAD_BELOW = rate("bad_below_per_s");
     /// search: the share of bad requests at 5 % more load, if that is a collapse
     BAD_RATE_ABOVE = share("bad_rate_above");
-    /// search: the share of bad requests after a burst, if the answer does not come back from one
+    /// search: the share of bad requests after a burst, if the system does not recover from one
     BAD_RATE_AFTER_BURST = share("bad_rate_after_burst");
     /// search: the counted length of the probe at the answer
     PROBE = seconds("probe_s");
@@ -271,7 +271,7 @@ table! {
 
     // Laws and scores.
 
-    /// laws and scores: the share of the requests in a bin of a histogram
+    /// distributions and scores: the share of the requests in a bin of a histogram
     SHARE = plain("share");
     /// score of a toy example (`[score]`): what a batch costs
     COST = plain("cost");
@@ -279,9 +279,9 @@ table! {
     SCORE = number("score_per_ms", "1/ms").at_least(0.0);
     /// the time at which it changes, by its number
     MILESTONE = plain("milestone");
-    /// mean of a law of execution times
+    /// mean of a distribution of execution times
     MEAN = time("mean_ns");
-    /// 99 % quantile of a law of execution times
+    /// 99 % quantile of a distribution of execution times
     P99 = time("p99_ns");
 
     // Plans.
@@ -296,17 +296,17 @@ table! {
     LOWER_BOUND = number("lower_bound_usd_per_hour", "usd/h");
     /// plan: the price of one device at which another kind becomes the answer
     PRICE_TURN = number("price_turn_usd_per_hour", "usd/h");
-    /// plan: the load to carry
+    /// plan: the load to sustain
     LOAD = rate("load_per_s");
     /// plan over a day: mean load / load at the peak
     MEAN_LOAD = share("mean_load_share");
-    /// plan: the highest rate that the pool carries over the load, minus 1
+    /// plan: the pool's capacity over the load, minus 1
     HEADROOM = plain("headroom").at_least(-1.0);
-    /// plan: the highest rate that the pool carries
+    /// plan: the pool's capacity, the highest rate that it sustains
     ALLOWABLE = rate("allowable_per_s");
     /// plan: the same with one device of a kind less
     ALLOWABLE_WITH_ONE_LESS = rate("allowable_per_s_with_one_less");
-    /// plan with `--plot`: the rate that a pool on the frontier carries, with one seed; with all where that one is not sure
+    /// plan with `--plot`: the capacity of a pool on the frontier, with one seed; with all where that one is inconclusive
     FRONTIER = rate("frontier_per_s");
     /// plan: the worst model's share of bad requests at the load
     BAD_AT_LOAD = share("worst_bad_rate_at_load");
@@ -314,15 +314,15 @@ table! {
     BAD_AT_LEVEL = share("worst_bad_rate_at_level");
     /// plan over a day: the same in the first seconds after its size has changed
     BAD_AT_CHANGE = share("worst_bad_rate_at_change");
-    /// plan: the same 5 % above the edge
+    /// plan: the same 5 % above capacity
     BAD_ABOVE_EDGE = share("worst_bad_rate_above_edge");
     /// plan: the same at the load with one device of a kind less
     BAD_WITH_ONE_LESS = share("worst_bad_rate_with_one_less");
     /// plan: price of a million requests in time, at the load
     USD_PER_MILLION_AT_LOAD = number("usd_per_million_good_at_load", "usd");
-    /// plan: the same at the edge
+    /// plan: the same at capacity
     USD_PER_MILLION_AT_EDGE = number("usd_per_million_good_at_edge", "usd");
-    /// plan: utilisation of each kind, 5 % above the edge
+    /// plan: utilisation of each type, 5 % above capacity
     UTILISATION_ABOVE_EDGE = share("utilisation_above_edge");
 }
 

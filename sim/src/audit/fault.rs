@@ -16,11 +16,11 @@ pub enum Fault {
     TimeBackwards { before: Time },
     #[error("something happens after the run has finished")]
     AfterFinish,
-    #[error("the run goes on after {request} was told as pending at its end")]
+    #[error("the run goes on after {request} was recorded as pending at its end")]
     AfterPending { request: RequestId },
     #[error("the log ends without a finish: it was cut off")]
     NoFinish,
-    #[error("{request} was told as pending at {at}, and the run finishes now")]
+    #[error("{request} was recorded as pending at {at}, and the run finishes now")]
     PendingBeforeFinish { request: RequestId, at: Time },
 
     // Names and terms.
@@ -42,7 +42,7 @@ pub enum Fault {
     ArrivesTwice { request: RequestId },
     #[error("{request} arrives out of order: {expected} is next")]
     ArrivalSkipped { request: RequestId, expected: RequestId },
-    #[error("{request} arrived at {arrival}, and its arrival is told now")]
+    #[error("{request} arrived at {arrival}, and its arrival is recorded now")]
     ArrivalAtAnotherTime { request: RequestId, arrival: Time },
     #[error("{request} ends and never arrived")]
     EndsWithoutArriving { request: RequestId },
@@ -56,7 +56,7 @@ pub enum Fault {
     AnsweredBeforeItsBatch { request: RequestId, end: End },
     #[error("{request} is answered, but the others of its {action} were at {others}")]
     AnsweredApart { request: RequestId, action: ActionId, others: Time },
-    #[error("{request} is counted as in time, after its deadline {deadline}")]
+    #[error("{request} is counted as on time, after its deadline {deadline}")]
     LateCountedAsGood { request: RequestId, deadline: Time },
     #[error("{request} is dropped as expired, before its deadline {deadline}")]
     ExpiredBeforeDeadline { request: RequestId, deadline: Time },

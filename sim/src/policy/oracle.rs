@@ -166,7 +166,7 @@ impl Policy for Oracle {
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
             Event::Arrive(r) => {
-                let alone = known.truth(r.id).expect("an oracle sees the truth");
+                let alone = known.truth(r.id).expect("an oracle knows the actual times");
                 let pending = &mut self.pending[r.model.index()];
                 let at = pending.partition_point(|p| (p.alone, p.id) < (alone, r.id));
                 pending.insert(at, Pending { alone, deadline: r.deadline, id: r.id });

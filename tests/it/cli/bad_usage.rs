@@ -103,7 +103,11 @@ fn a_file_that_is_missing_is_named() {
         "remedy: give the path",
     ]);
     run(&["run", "nowhere.toml"]).refused(&["nowhere.toml", missing, "remedy: give the path"]);
-    run(&["audit", "nowhere.log"]).refused(&["nowhere.log", missing, "remedy: give the path"]);
+    run(&["log", "audit", "nowhere.log"]).refused(&[
+        "nowhere.log",
+        missing,
+        "remedy: give the path",
+    ]);
     run(&["trace", "record", "nowhere.toml", "--out", "x.csv"]).refused(&["nowhere.toml", missing]);
 }
 
@@ -114,7 +118,7 @@ fn a_folder_is_no_file() {
     for args in [
         &["reproduce", "folder.toml"][..],
         &["run", "folder.toml"],
-        &["audit", "folder.toml"],
+        &["log", "audit", "folder.toml"],
         &["trace", "inspect", "folder.toml"],
     ] {
         place.run(args).refused(&["folder.toml"]);
@@ -143,7 +147,7 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
     for args in [
         &["run", "a.toml", "--policy", "fifo", "--log", "notes.txt"][..],
         &["run", "a.toml", "--policy", "fifo", "--log", "a.toml"],
-        &["timeline", "a.log", "--out", "notes.txt"],
+        &["log", "timeline", "a.log", "--out", "notes.txt"],
         &["reproduce", "orloj-table-3", "--plot", "notes.svg"],
         &["reproduce", "orloj-table-3", "--html", "notes.html"],
         &["regress", "a.toml", "--junit", "notes.txt"],
@@ -153,7 +157,7 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
         place.run(args).refused(&["a file that orrery did not write", "--force"]);
         assert_eq!(place.read("notes.txt"), "mine");
     }
-    place.run(&["--force", "timeline", "a.log", "--out", "notes.txt"]).ok();
+    place.run(&["--force", "log", "timeline", "a.log", "--out", "notes.txt"]).ok();
     assert!(place.read("notes.txt").starts_with('{'));
 }
 

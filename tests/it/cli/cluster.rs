@@ -32,7 +32,7 @@ fn a_zoo_runs_and_each_of_its_applications_has_a_row() {
     let place = Place::with("a.toml", cluster(ZOO));
     let csv = place.run(&["run", "a.toml", "--format", "wide", "--log", "a.log"]).ok();
     assert!(csv.contains("app ResNet50,") && !csv.contains("app BERT,"), "{csv}");
-    assert!(place.run(&["audit", "a.log"]).ok().starts_with("audit: clean; "));
+    assert!(place.run(&["log", "audit", "a.log"]).ok().starts_with("audit: clean; "));
     place.write("b.toml", cluster(&format!("{ZOO}\ncopies = 2")));
     let csv = place.run(&["run", "b.toml", "--format", "wide"]).ok();
     assert!(csv.contains("app ResNet50#2,"), "{csv}");

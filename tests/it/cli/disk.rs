@@ -25,8 +25,8 @@ fn place() -> Place {
 const WRITERS: [(&[&str], &str); 9] = [
     (&["run", "a.toml", "--policy", "fifo", "--log"], "x.log"),
     (&["trace", "record", "a.toml", "--out"], "x.csv"),
-    (&["timeline", "a.log", "--out"], "x.json"),
-    (&["timeline", "a.log", "--format", "batches", "--out"], "x.csv"),
+    (&["log", "timeline", "a.log", "--out"], "x.json"),
+    (&["log", "timeline", "a.log", "--format", "batches", "--out"], "x.csv"),
     (&["plot", "t/small.series.csv", "--out"], "x.svg"),
     (&["plot", "t/small.series.csv", "--out"], "x.png"),
     (&["reproduce", "small.toml", "--seeds", "1", "--plot"], "x.svg"),
@@ -40,7 +40,7 @@ const FOLDERS: [&[&str]; 5] = [
     &["run", "a.toml", "--policy", "fifo", "--details", "--out"],
     &["reproduce", "small.toml", "--seeds", "1", "--out"],
     &["sweep", "s.toml", "--out"],
-    &["man", "--out"],
+    &["self", "man", "--out"],
 ];
 
 #[test]
@@ -161,10 +161,10 @@ fn a_result_that_does_not_fit_on_stdout_is_an_error() {
     for args in [
         &["list"][..],
         &["run", "a.toml", "--policy", "fifo"],
-        &["timeline", "a.log"],
-        &["timeline", "a.log", "--format", "batches"],
-        &["explain", "a.log", "--worst", "2"],
-        &["completions", "bash"],
+        &["log", "timeline", "a.log"],
+        &["log", "timeline", "a.log", "--format", "batches"],
+        &["log", "explain", "a.log", "--worst", "2"],
+        &["self", "completions", "bash"],
     ] {
         let full = std::fs::File::create("/dev/full").expect("a device");
         let mut command = place.command(args);

@@ -50,7 +50,7 @@ fn every_file_of_these_tests_is_sound() {
     place.run(&["reproduce", "pools.toml"]).ok();
     place.run(&["reproduce", "study.toml"]).ok();
     place.run(&["reproduce", "table.toml"]).ok();
-    place.run(&["partition", "partition.toml"]).ok();
+    place.run(&["plan", "partition", "partition.toml"]).ok();
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
     place.run(&["regress", "baseline.toml", "--bless"]).ok();
     place.run(&["plan", "plan.toml"]).ok();
@@ -68,7 +68,7 @@ fn a_file_without_end_is_an_error_at_once() {
         &["sweep", "zero.toml"],
         &["plan", "zero.toml"],
         &["plan", "plan.toml"],
-        &["partition", "zero.toml"],
+        &["plan", "partition", "zero.toml"],
         &["reproduce", "zero.toml"],
         &["regress", "zero.toml"],
         &["plot", "zero.toml", "--out", "x.svg"],
@@ -76,7 +76,7 @@ fn a_file_without_end_is_an_error_at_once() {
     ] {
         place.run(args).refused(&["zero.toml", "more than 64 MiB", "remedy:"]);
     }
-    for args in [&["audit", "zero.toml"][..], &["trace", "inspect", "zero.toml"]] {
+    for args in [&["log", "audit", "zero.toml"][..], &["trace", "inspect", "zero.toml"]] {
         place.run(args).refused(&["zero.toml"]);
     }
     place.write("s.toml", SWEEP.replace("a.toml", "zero.toml"));
@@ -95,9 +95,9 @@ fn a_plan_and_an_entry_of_a_sweep_have_the_same_limit() {
         let cells = std::fs::read_dir(folder.expect("a folder").path()).expect("cells");
         cells.for_each(|cell| swell(&cell.expect("an entry").path()));
     }
-    place.run(&["merge", "r"]).failed_a_check_saying(&["2 of 2 cells missing", "64 MiB"]);
+    place.run(&["sweep", "merge", "r"]).failed_a_check_saying(&["2 of 2 cells missing", "64 MiB"]);
     swell(&place.path("r/manifest.jsonl"));
-    place.run(&["merge", "r"]).refused(&["r/manifest.jsonl", "64 MiB"]);
+    place.run(&["sweep", "merge", "r"]).refused(&["r/manifest.jsonl", "64 MiB"]);
 }
 
 /// Writes each fault into its file, runs its command, and wants it refused with all that is said. A line of the table:
@@ -111,7 +111,8 @@ fn all_refused(table: &str) {
         let [from, to] = [from, to].map(|text| text.replace("\\n", "\n"));
         assert!(sound.contains(&from), "{file}: {from}");
         place.write(file, sound.replacen(&from, &to, 1));
-        place.run(&[command, file]).refused(says);
+        let words: Vec<&str> = command.split(' ').chain([file]).collect();
+        place.run(&words).refused(says);
         place.write(file, sound);
     }
 }
@@ -123,7 +124,7 @@ pools.toml | 2-0-1-0 | 2147483648-0-1-0 | reproduce | pools.toml:12: key `system
 pools.toml | 2-0-1-0 | 4000-0-1-96 | reproduce | pools.toml:12: key `system[0].pool` | RANGE
 pools.toml | seeds = 1 | seeds = 4294967295 | reproduce | pools.toml:4: key `seeds` | RANGE
 pools.toml | runs = 1 | runs = 4294967295 | reproduce | pools.toml:17: key `system[1].search.runs` | RANGE
-partition.toml | = 2\n | = 9000000000000000000\n | partition | partition.toml:1: key `clusters` | RANGE
+partition.toml | = 2\n | = 9000000000000000000\n | plan partition | partition.toml:1: key `clusters` | RANGE
 plan.toml | = 8 | = 2147483648 | plan | plan.toml:7: key `instance[0].count_max` | RANGE
 s.toml | seeds = 1 | seeds = 1000001 | sweep | s.toml:2: key `seeds` | RANGE
 s.toml | seeds = 1 | seeds = 1\nmax_seeds = 4294967295 | sweep | s.toml:3: key `max_seeds` | RANGE
@@ -154,7 +155,7 @@ s.toml | values | valus | sweep | s.toml:6:
 pools.toml | "upper-bound"\npool | "bound"\npool | reproduce | pools.toml:11: key `system[0].policy`
 pools.toml | 2-0-1-0 | 2-0-1 | reproduce | pools.toml:12: key `system[0].pool`
 table.toml | [2.0] | [-2.0] | reproduce | table.toml:1: key `slo_x_p99`
-partition.toml | = 2\n | = 2\nmemory_max_mb = 0.5\n | partition | partition.toml:6: key `model[0].static_mb`
+partition.toml | = 2\n | = 2\nmemory_max_mb = 0.5\n | plan partition | partition.toml:6: key `model[0].static_mb`
 "#,
     );
 }
@@ -238,23 +239,23 @@ fn a_file_of_another_kind_says_which_command_it_is_for() {
         (&["run", "shipped.toml"], "orrery reproduce shipped.toml"),
         (&["run", "pools.toml"], "orrery reproduce pools.toml"),
         (&["run", "baseline.toml"], "orrery regress baseline.toml"),
-        (&["run", "a.log"], "orrery explain a.log"),
+        (&["run", "a.log"], "orrery log explain a.log"),
         (&["run", "w.csv"], "orrery trace inspect w.csv"),
         (&["run", "t/small.csv"], "orrery plot t/small.csv"),
-        (&["run", "r/manifest.jsonl"], "orrery merge DIR"),
+        (&["run", "r/manifest.jsonl"], "orrery sweep merge DIR"),
         (&["sweep", "plan.toml"], "orrery plan plan.toml"),
         (&["sweep", "a.toml"], "orrery run a.toml"),
         (&["plan", "a.toml"], "orrery run a.toml"),
         (&["plan", "s.toml"], "orrery sweep s.toml"),
-        (&["partition", "a.toml"], "orrery run a.toml"),
+        (&["plan", "partition", "a.toml"], "orrery run a.toml"),
         (&["reproduce", "a.toml"], "orrery run a.toml"),
         (&["reproduce", "s.toml"], "orrery sweep s.toml"),
         (&["regress", "s.toml"], "orrery sweep s.toml"),
-        (&["plot", "a.log", "--out", "x.svg"], "orrery explain a.log"),
+        (&["plot", "a.log", "--out", "x.svg"], "orrery log explain a.log"),
         (&["plot", "a.toml", "--out", "x.svg"], "orrery run a.toml"),
-        (&["audit", "a.toml"], "orrery run a.toml"),
-        (&["explain", "t/small.csv", "--worst", "1"], "orrery plot t/small.csv"),
-        (&["timeline", "w.csv"], "orrery trace inspect w.csv"),
+        (&["log", "audit", "a.toml"], "orrery run a.toml"),
+        (&["log", "explain", "t/small.csv", "--worst", "1"], "orrery plot t/small.csv"),
+        (&["log", "timeline", "w.csv"], "orrery trace inspect w.csv"),
     ] {
         place.run(args).refused(&[args[1], "key `FILE`: found ", says]);
     }

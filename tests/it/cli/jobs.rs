@@ -39,15 +39,17 @@ fn a_log_of_jobs_is_audited_and_a_damaged_one_is_found_out() {
     let place = Place::with("lanes.toml", LANES);
     let log = ["-q", "run", "lanes.toml", "--policy", "salus", "--log", "a.log"];
     place.run(&log).ok();
-    let report = place.run(&["audit", "a.log"]).ok();
+    let report = place.run(&["log", "audit", "a.log"]).ok();
     assert!(report.starts_with("audit: clean") && report.contains("30 jobs, 30 done"), "{report}");
     let text = place.read("a.log");
     let done = text.lines().find(|l| l.starts_with("done,")).expect("a job that ends");
     place.write("b.log", text.replacen(&format!("{done}\n"), "", 1));
-    let report = place.run(&["audit", "b.log"]).failed_a_check();
+    let report = place.run(&["log", "audit", "b.log"]).failed_a_check();
     assert!(report.contains("LeftWithoutEnd: job"), "{report}");
     place.write("c.log", text.replacen("done,", "gone,", 1));
-    place.run(&["audit", "c.log"]).refused(&["c.log, line", "the kind of record is \"gone\""]);
+    place
+        .run(&["log", "audit", "c.log"])
+        .refused(&["c.log, line", "the kind of record is \"gone\""]);
     let both = ["run", "lanes.toml", "--log", "d.log"];
     place.run(&both).refused(&["--log", "found 2 policies"]);
 }

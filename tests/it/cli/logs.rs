@@ -1,4 +1,4 @@
-//! `orrery timeline` and `orrery explain`: a log that the program wrote, read by the program.
+//! `orrery log timeline` and `orrery log explain`: a log that the program wrote, read by the program.
 //!
 //! What they make of a log is tested in `timeline` and `explain`; here is how it leaves.
 
@@ -24,14 +24,14 @@ fn events(trace: &str, kind: &str) -> usize {
 #[test]
 fn a_timeline_is_json_and_the_same_bytes_on_stdout_and_in_a_file() {
     let place = place();
-    let trace = place.run(&["timeline", "a.log"]).ok();
+    let trace = place.run(&["log", "timeline", "a.log"]).ok();
     assert!(events(&trace, "X") > 50 && events(&trace, "C") > 50, "{trace}");
     assert_eq!(events(&trace, "s"), 0, "no request was asked for");
-    assert!(place.run(&["timeline", "a.log"]).ok() == trace);
-    assert_eq!(place.run(&["timeline", "a.log", "--out", "a.json"]).ok(), "");
+    assert!(place.run(&["log", "timeline", "a.log"]).ok() == trace);
+    assert_eq!(place.run(&["log", "timeline", "a.log", "--out", "a.json"]).ok(), "");
     assert!(place.read("a.json") == trace);
     // Reasons are for `explain`.
-    assert!(place.run(&["timeline", "plain.log"]).ok() == trace);
+    assert!(place.run(&["log", "timeline", "plain.log"]).ok() == trace);
     assert_eq!(place.files(), ["a.json", "a.log", "a.toml", "plain.log"]);
 }
 
@@ -39,7 +39,9 @@ fn a_timeline_is_json_and_the_same_bytes_on_stdout_and_in_a_file() {
 fn a_timeline_does_not_overwrite_its_log() {
     let place = place();
     let log = place.read("a.log");
-    place.run(&["timeline", "a.log", "--out", "./a.log"]).refused(&["--out", "the log itself"]);
+    place
+        .run(&["log", "timeline", "a.log", "--out", "./a.log"])
+        .refused(&["--out", "the log itself"]);
     assert!(place.read("a.log") == log);
 }
 
@@ -47,7 +49,7 @@ fn a_timeline_does_not_overwrite_its_log() {
 fn a_window_keeps_a_timeline_small() {
     let place = place();
     let of = |more: &[&str]| {
-        let trace = place.run(&[&["timeline", "a.log"], more].concat()).ok();
+        let trace = place.run(&[&["log", "timeline", "a.log"], more].concat()).ok();
         (events(&trace, "X"), trace.len())
     };
     let (all, bytes) = of(&[]);
@@ -68,12 +70,12 @@ fn a_request_that_is_asked_for_has_arrows_to_its_batches() {
         .find(|l| l.starts_with("issue,") && l.split(',').nth(2) == Some(action))
         .expect("its issue");
     let request = issue.rsplit(',').next().and_then(|r| r.split(' ').next()).expect("a request");
-    let trace = place.run(&["timeline", "a.log", "--request", request]).ok();
+    let trace = place.run(&["log", "timeline", "a.log", "--request", request]).ok();
     assert!(events(&trace, "s") >= 1, "{trace}");
     assert_eq!(events(&trace, "s"), events(&trace, "f"));
     assert!(trace.contains(&format!("\"name\":\"r{request} bert\"")), "{trace}");
     // One that comes after the window is in the log, and not shown.
-    let last = place.run(&["timeline", "a.log", "--request", "399", "--to-ms", "1"]).ok();
+    let last = place.run(&["log", "timeline", "a.log", "--request", "399", "--to-ms", "1"]).ok();
     assert_eq!(events(&last, "s"), 0);
 }
 
@@ -98,13 +100,15 @@ fn a_log_that_cannot_be_read_is_named_and_leaves_no_file() {
         ("damaged.log", &[&line, "soon"]),
         ("cut.log", &["cut.log, line ", "the log was cut off"]),
     ] {
-        place.run(&["timeline", file, "--out", "t.json"]).refused(says);
-        place.run(&["timeline", file, "--format", "batches", "--out", "t.csv"]).refused(says);
+        place.run(&["log", "timeline", file, "--out", "t.json"]).refused(says);
+        place
+            .run(&["log", "timeline", file, "--format", "batches", "--out", "t.csv"])
+            .refused(says);
         // A story is read to its end only, which a log that is cut off may hold.
         if file != "cut.log" {
-            place.run(&["explain", file, "--request", "399"]).refused(says);
+            place.run(&["log", "explain", file, "--request", "399"]).refused(says);
         }
-        place.run(&["explain", file, "--worst", "3"]).refused(says);
+        place.run(&["log", "explain", file, "--worst", "3"]).refused(says);
     }
     assert_eq!(place.files(), before, "nothing is left behind");
 }
@@ -112,23 +116,33 @@ fn a_log_that_cannot_be_read_is_named_and_leaves_no_file() {
 #[test]
 fn a_request_that_is_not_there_is_told_with_the_ids_that_are() {
     let place = place();
-    let says =
-        ["a.log", "key `--request`", "found 400", "from 0 to 399", "orrery explain LOG --worst"];
-    place.run(&["explain", "a.log", "--request", "400"]).refused(&says);
-    place.run(&["timeline", "a.log", "--request", "400", "--out", "t.json"]).refused(&says);
-    let window = ["timeline", "a.log", "--request", "400", "--to-ms", "1", "--out", "t.json"];
+    let says = [
+        "a.log",
+        "key `--request`",
+        "found 400",
+        "from 0 to 399",
+        "orrery log explain LOG --worst",
+    ];
+    place.run(&["log", "explain", "a.log", "--request", "400"]).refused(&says);
+    place.run(&["log", "timeline", "a.log", "--request", "400", "--out", "t.json"]).refused(&says);
+    let window =
+        ["log", "timeline", "a.log", "--request", "400", "--to-ms", "1", "--out", "t.json"];
     place.run(&window).refused(&says);
-    place.run(&["explain", "a.log", "--request", "first"]).refused(&["--request", "invalid digit"]);
-    place.run(&["explain", "a.log"]).refused(&["--request <ID>", "--help"]);
+    place
+        .run(&["log", "explain", "a.log", "--request", "first"])
+        .refused(&["--request", "invalid digit"]);
+    place.run(&["log", "explain", "a.log"]).refused(&["--request <ID>", "--help"]);
     place.write("none.log", "orrery-log,4\nfinish,0\n");
-    place.run(&["explain", "none.log", "--request", "0"]).refused(&["the log has no requests"]);
+    place
+        .run(&["log", "explain", "none.log", "--request", "0"])
+        .refused(&["the log has no requests"]);
     assert!(!place.files().contains(&"t.json".to_string()));
 }
 
 #[test]
 fn options_of_a_timeline_that_cannot_be_are_refused() {
     let place = place();
-    let timeline = |more: &[&str]| place.run(&[&["timeline", "a.log"], more].concat());
+    let timeline = |more: &[&str]| place.run(&[&["log", "timeline", "a.log"], more].concat());
     timeline(&["--from-ms", "5", "--to-ms", "2"]).refused(&["--to-ms", "--from-ms", "remedy:"]);
     timeline(&["--from-ms", "nan"]).refused(&["--from-ms", "'nan'", "milliseconds"]);
     timeline(&["--from-ms=-1"]).refused(&["--from-ms", "'-1'"]);
@@ -140,7 +154,7 @@ fn options_of_a_timeline_that_cannot_be_are_refused() {
 #[test]
 fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_each_drop() {
     let place = place();
-    let csv = place.run(&["timeline", "a.log", "--format", "batches"]).ok();
+    let csv = place.run(&["log", "timeline", "a.log", "--format", "batches"]).ok();
     let began = place.read("a.log").lines().filter(|l| l.starts_with("begin,")).count();
     let dropped = |l: &&str| l.starts_with("end,") && l.contains(",dropped_");
     let dropped = place.read("a.log").lines().filter(dropped).count();
@@ -149,14 +163,15 @@ fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_ea
     let head =
         "policy,device,device_name,lane,model,action,size,start_ns,end_ns,deadline_ns,outcome";
     assert_eq!(csv.lines().next(), Some(head));
-    place.run(&["timeline", "a.log", "--format", "batches", "--out", "b.csv"]).ok();
+    place.run(&["log", "timeline", "a.log", "--format", "batches", "--out", "b.csv"]).ok();
     assert!(place.read("b.csv") == csv);
 }
 
 #[test]
 fn an_explanation_is_words_with_the_policy_s_reasons_or_how_to_get_them() {
     let place = place();
-    let explain = |log: &str, more: &[&str]| place.run(&[&["explain", log], more].concat()).ok();
+    let explain =
+        |log: &str, more: &[&str]| place.run(&[&["log", "explain", log], more].concat()).ok();
     let told = explain("a.log", &["--request", "7"]);
     assert!(told.starts_with("r7 under clockwork\n"), "{told}");
     for part in ["arrives at ", " for bert", "the policy: ", "\nverdict: "] {
@@ -170,19 +185,19 @@ fn an_explanation_is_words_with_the_policy_s_reasons_or_how_to_get_them() {
 #[test]
 fn the_worst_requests_are_lines_that_can_be_asked_for() {
     let place = place();
-    let worst = place.run(&["explain", "a.log", "--worst", "5", "--wide"]).ok();
+    let worst = place.run(&["log", "explain", "a.log", "--worst", "5", "--wide"]).ok();
     assert_eq!(worst.lines().count(), 5, "{worst}");
-    assert_eq!(worst, place.run(&["explain", "plain.log", "--worst", "5", "--wide"]).ok());
+    assert_eq!(worst, place.run(&["log", "explain", "plain.log", "--worst", "5", "--wide"]).ok());
     for line in worst.lines() {
         let id = line.strip_prefix('r').and_then(|l| l.split(' ').next()).expect("an id");
-        let told = place.run(&["explain", "a.log", "--request", id]).ok();
+        let told = place.run(&["log", "explain", "a.log", "--request", id]).ok();
         assert!(told.starts_with(&format!("r{id} under clockwork\n")), "{told}");
         // Five requests fared so badly that none of them was answered in time.
         assert!(!told.contains("verdict: in time"), "{told}");
     }
-    let all = place.run(&["explain", "a.log", "--worst", "1000000", "--wide"]).ok();
+    let all = place.run(&["log", "explain", "a.log", "--worst", "1000000", "--wide"]).ok();
     assert_eq!(all.lines().count(), 400);
-    run(&["explain", "a.log", "--worst", "0"]).refused(&["--worst", "0 is not in 1..="]);
-    let both = ["explain", "a.log", "--worst", "1", "--request", "1"];
+    run(&["log", "explain", "a.log", "--worst", "0"]).refused(&["--worst", "0 is not in 1..="]);
+    let both = ["log", "explain", "a.log", "--worst", "1", "--request", "1"];
     place.run(&both).refused(&["cannot be used with"]);
 }

@@ -1,4 +1,4 @@
-//! `orrery man`: a page for every command. The archive that `scripts/release` makes of two programs.
+//! `orrery self man`: a page for every command. The archive that `scripts/release` makes of two programs.
 
 use super::process::{Place, program, run};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn commands(of: &[&str]) -> Vec<String> {
 /// The names of the pages that there have to be.
 fn expected() -> BTreeSet<String> {
     let mut all = BTreeSet::from(["orrery.1".to_string()]);
-    for command in commands(&[]) {
+    for command in commands(&[]).into_iter().chain(["self".to_string()]) {
         all.insert(format!("orrery-{command}.1"));
         all.extend(commands(&[&command]).iter().map(|sub| format!("orrery-{command}-{sub}.1")));
     }
@@ -29,7 +29,7 @@ fn expected() -> BTreeSet<String> {
 #[test]
 fn every_command_has_a_page_with_its_options_and_its_examples_line_by_line() {
     let place = Place::new();
-    let said = place.run(&["man", "--out", "pages"]).ok();
+    let said = place.run(&["self", "man", "--out", "pages"]).ok();
     let listed: BTreeSet<String> = said.lines().map(|l| l.replace("pages/", "")).collect();
     let expected = expected();
     assert!(expected.len() > 20 && expected.contains("orrery-trace-record.1"), "{expected:?}");
@@ -41,9 +41,9 @@ fn every_command_has_a_page_with_its_options_and_its_examples_line_by_line() {
     let page = place.read("pages/orrery-run.1");
     assert!(page.contains("\\-\\-policy") && page.contains(".SH EXAMPLES\n.nf\n"), "{page}");
     assert!(page.contains("\n  orrery run scenarios/one\\-gpu\\-bert.toml"), "{page}");
-    place.run(&["man", "--out", "pages"]).ok();
+    place.run(&["self", "man", "--out", "pages"]).ok();
     place.write("pages/orrery-run.1", "my own notes");
-    place.run(&["man", "--out", "pages"]).refused(&["pages/orrery-run.1", "--force"]);
+    place.run(&["self", "man", "--out", "pages"]).refused(&["pages/orrery-run.1", "--force"]);
     assert_eq!(place.read("pages/orrery-run.1"), "my own notes");
 }
 

@@ -29,6 +29,7 @@ fn arguments(option: CliOption) -> &'static [&'static str] {
         CliOption::NoLegend => &["--plot", "a.svg", "--no-legend"],
         CliOption::Grey => &["--plot", "a.png", "--grey"],
         CliOption::FontPt => &["--plot", "a.png", "--font-pt", "7"],
+        CliOption::Set => &["--set", "a.key=1"],
         CliOption::Details => &["--details"],
     }
 }

@@ -30,7 +30,7 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
     assert!(run.contains("fared worst") && run.contains("verdict: "), "stories");
 }
 
-/// Each command that makes a page, with options, as someone may type it. `orrery page` makes no result: its page
+/// Each command that makes a page, with options, as someone may type it. `orrery results page` makes no result: its page
 /// has no command.
 const TYPED: &[&str] = &[
     "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
@@ -111,16 +111,18 @@ fn a_page_that_cannot_be_written_is_refused_before_the_first_run() {
 #[test]
 fn a_folder_of_results_is_one_page() {
     let place = pages();
-    let said = place.run(&["page", "out", "tables", "--html", "all.html"]).ok();
+    let said = place.run(&["results", "page", "out", "tables", "--html", "all.html"]).ok();
     assert_eq!(said, "2 results on all.html\n");
     let html = place.read("all.html");
     assert!(html.contains("href=\"#r1\"") && html.contains("id=\"r1\""));
-    let csv = place.run(&["page", "out/small.csv", "--html", "csv.html"]).ok();
+    let csv = place.run(&["results", "page", "out/small.csv", "--html", "csv.html"]).ok();
     assert_eq!(csv, "1 result on csv.html\n");
     place.write("nothing.json", "{}");
-    place.run(&["page", "nothing.json", "--html", "x.html"]).refused(&["no results in", "remedy"]);
-    place.run(&["page", ".", "--html", "x.html"]).refused(&["no results in", "remedy"]);
-    place.run(&["page", "nowhere", "--html", "x.html"]).refused(&["nowhere"]);
+    place
+        .run(&["results", "page", "nothing.json", "--html", "x.html"])
+        .refused(&["no results in", "remedy"]);
+    place.run(&["results", "page", ".", "--html", "x.html"]).refused(&["no results in", "remedy"]);
+    place.run(&["results", "page", "nowhere", "--html", "x.html"]).refused(&["nowhere"]);
     assert!(!place.files().contains(&"x.html".to_string()));
 }
 
@@ -153,7 +155,7 @@ const GROWS: &str = r#"(() => {
 fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
     let mut browser = Browser::open_one();
     let place = pages();
-    place.run(&["page", "out", "tables", "--html", "all.html"]).ok();
+    place.run(&["results", "page", "out", "tables", "--html", "all.html"]).ok();
     for name in ["run.html", "table.html", "all.html"] {
         for (width, scheme) in [(360, "light"), (1600, "dark"), (1000, "light")] {
             browser.open(&place.path(name), width, scheme);

@@ -1,4 +1,4 @@
-//! `orrery partition` and the figure about partitions.
+//! `orrery plan partition` and the figure about partitions.
 
 use super::process::{Place, run};
 use orrery_results::{Row, read_csv};
@@ -30,12 +30,12 @@ current = 0
 #[test]
 fn models_are_divided_and_moves_are_counted() {
     let place = Place::with("p.toml", SMALL.replace("cost_max = 2.0", "cost_max = 4.0"));
-    let out = place.run(&["partition", "p.toml"]).ok();
+    let out = place.run(&["plan", "partition", "p.toml"]).ok();
     for part in ["3 models, 2 sub-clusters, local-search[", "moves 1, cost 2 (allowed: 4)", "a*"] {
         assert!(out.contains(part), "no `{part}` in:\n{out}");
     }
     // One of three must go, and one move is all that is allowed.
-    let out = Place::with("p.toml", SMALL).run(&["partition", "p.toml"]).ok();
+    let out = Place::with("p.toml", SMALL).run(&["plan", "partition", "p.toml"]).ok();
     assert!(out.contains("moves 1, cost 2 (allowed: 2)"), "{out}");
 }
 
@@ -46,7 +46,7 @@ fn a_generated_problem_depends_on_its_seed_alone() {
                 static_mb = { median = 70.0, sigma = 0.8 }\n\
                 dynamic_mb = { median = 70.0, sigma = 0.8 }\n";
     let place = Place::with("p.toml", file);
-    let out = |seed: &str| place.run(&["partition", "p.toml", "--seed", seed]).ok();
+    let out = |seed: &str| place.run(&["plan", "partition", "p.toml", "--seed", seed]).ok();
     assert_eq!(out("1"), out("1"));
     assert_ne!(out("1"), out("2"));
 }
@@ -71,9 +71,9 @@ fn hopeless_problems_name_the_key_and_the_remedy() {
         ("static_mb = 200.0", "static_mb = -1.0", ["model[2].static_mb", "-1", "at least 0"]),
     ] {
         let place = Place::with("p.toml", SMALL.replace(from, to));
-        place.run(&["partition", "p.toml"]).refused(&[&["p.toml"], &says[..]].concat());
+        place.run(&["plan", "partition", "p.toml"]).refused(&[&["p.toml"], &says[..]].concat());
     }
-    run(&["partition", "not-there.toml"]).refused(&["not-there.toml", "remedy"]);
+    run(&["plan", "partition", "not-there.toml"]).refused(&["not-there.toml", "remedy"]);
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn a_fleet_leaves_in_every_form() {
     let out = ran.ok_but(&["first answer (one seed, not yet verified): "]);
     let parts = [
         "small on old; large on new",
-        "not optimal by more than",
-        "with one old less",
+        "above the optimum: no fleet",
+        "without one old",
         "from 7:50",
     ];
     for part in parts {

@@ -304,7 +304,10 @@ fn other_seeds_are_said_in_other_words_than_a_loss() {
     assert!(flat.contains("no loss is shown"), "{said}");
     let told = flat.split("About ").nth(1).expect("a number of seeds");
     let n: u64 = told.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
-    assert!(n > 1 && told.contains("seeds would tell the largest move within noise"), "{said}");
+    assert!(
+        n > 1 && told.contains("seeds would distinguish the largest change within noise"),
+        "{said}"
+    );
     let html = place.read("r.html");
     assert!(!html.contains("class=\"bad\"") && html.contains("<p class=\"mixed\">Other seeds"));
     let github = place.run(&["regress", "b.toml", "--format", "github"]).failed_a_check();

@@ -282,9 +282,9 @@ fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
     assert_eq!(place.run(&[&args[..], &["--out", "r"]].concat()).ok(), text);
     for shard in ["1/2", "2/2"] {
         let args = [&args[..], &["--out", "s", "--shard", shard]].concat();
-        assert!(place.run(&args).ok().contains("orrery merge s"), "{shard}");
+        assert!(place.run(&args).ok().contains("orrery sweep merge s"), "{shard}");
     }
-    assert_eq!(place.run(&["merge", "s"]).ok(), text);
+    assert_eq!(place.run(&["sweep", "merge", "s"]).ok(), text);
     let other = ["reproduce", "orloj-table-4", "--out", "s", "--shard", "1/2"];
     place.run(&other).refused(&["experiment.json", "my-scheduler", "remedy: "]);
 }
@@ -304,10 +304,10 @@ fn shards_of_every_kind_are_joined() {
             place.run(&[&["-q", "reproduce", id], more, &shard].concat()).ok();
             if shard.contains(&"1/2") && id.starts_with("orloj") {
                 let says = ["key `cells`", "not there", "remedy: "];
-                place.run(&["merge", "s"]).failed_a_check_saying(&says);
+                place.run(&["sweep", "merge", "s"]).failed_a_check_saying(&says);
             }
         }
-        assert_eq!(place.run(&["merge", "s"]).ok(), whole, "{id}");
+        assert_eq!(place.run(&["sweep", "merge", "s"]).ok(), whole, "{id}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `orrery run`, `orrery audit` and `orrery trace record`: from a scenario to metrics, to a log and
+//! `orrery run`, `orrery log audit` and `orrery trace record`: from a scenario to metrics, to a log and
 //! back, to a workload and back.
 
 use super::process::{Place, run};
@@ -39,7 +39,7 @@ fn every_example_runs_from_another_folder_and_its_log_is_clean() {
         if policy != "fifo" {
             assert_eq!(place.run(&args).ok(), csv);
         }
-        let audit = place.run(&["audit", "a.log"]).ok();
+        let audit = place.run(&["log", "audit", "a.log"]).ok();
         assert!(audit.starts_with("audit: clean; "), "{scenario}: {audit}");
         assert_eq!(place.files(), ["a.log"]);
     }
@@ -97,7 +97,7 @@ fn a_log_that_lost_a_line_fails_its_audit() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     for policy in ["orloj", "clockwork", "fifo"] {
         place.run(&["run", "a.toml", "--policy", policy, "--log", "a.log"]).ok();
-        assert!(place.run(&["audit", "a.log"]).ok().starts_with("audit: clean; "));
+        assert!(place.run(&["log", "audit", "a.log"]).ok().starts_with("audit: clean; "));
         let log = place.read("a.log");
         for word in ["arrive", "begin", "close", "issue", "end", "finish"] {
             let is = |l: &&str| l.starts_with(word) && l.as_bytes()[word.len()] == b',';
@@ -106,7 +106,7 @@ fn a_log_that_lost_a_line_fails_its_audit() {
             let kept: String =
                 lines.iter().filter(|l| *l != lost).map(|l| format!("{l}\n")).collect();
             place.write("b.log", kept);
-            let found = place.run(&["audit", "b.log"]).failed_a_check();
+            let found = place.run(&["log", "audit", "b.log"]).failed_a_check();
             assert!(found.starts_with("audit: ") && !found.contains("clean"), "{word}: {found}");
             assert!(found.contains("record "), "{word}: {found}");
         }
@@ -149,7 +149,7 @@ fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log()
         (stopped(&log), "PreemptedWhereItCannot"),
     ] {
         place.write("b.log", &changed);
-        let found = place.run(&["audit", "b.log"]).failed_a_check();
+        let found = place.run(&["log", "audit", "b.log"]).failed_a_check();
         assert!(found.contains(&format!("(line {line}), at ")), "{fault}, line {line}: {found}");
         assert!(found.contains(&format!(": {fault}: ")), "{found}");
         assert!(found.contains("not seen by an audit:"), "{found}");
@@ -159,7 +159,7 @@ fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log()
     place.write("w.toml", small_scenario("workload = { file = \"w.csv\" }"));
     place.run(&["run", "w.toml", "--policy", "fifo", "--log", "w.log"]).ok();
     assert!(place.read("w.log").contains("\nterms,app,0,0,own\n"));
-    place.run(&["audit", "w.log"]).ok();
+    place.run(&["log", "audit", "w.log"]).ok();
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn what_is_no_log_is_refused_and_not_audited() {
         (b"\xff\xfe\x00", "line 1"),
     ] {
         place.write("a.log", log);
-        place.run(&["audit", "a.log"]).refused(&["a.log", says]);
+        place.run(&["log", "audit", "a.log"]).refused(&["a.log", says]);
     }
 }
 
@@ -327,7 +327,7 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let swept = place.run(&["-q", "--wide", "sweep", "s.toml", "--out", "swept"]).ok();
     assert!(swept.contains(note), "{swept}");
     place.run(&["-q", "sweep", "s.toml", "--out", "shared", "--share"]).ok();
-    assert_eq!(place.run(&["-q", "--wide", "merge", "shared"]).ok(), swept);
+    assert_eq!(place.run(&["-q", "--wide", "sweep", "merge", "shared"]).ok(), swept);
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");
 }

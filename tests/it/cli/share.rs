@@ -1,4 +1,4 @@
-//! Listed sweeps: `--manifest`, `orrery cells`, `orrery cell`, and workers that share a folder.
+//! Listed sweeps: `--manifest`, `orrery sweep cells`, `orrery sweep cell`, and workers that share a folder.
 
 use super::process::{Place, Ran};
 use super::sweep::{SWEEP, place, tree};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The cells of the folder `r`, as listed.
 fn listed(place: &Place) -> Vec<Value> {
-    let lines = place.run(&["cells", "r", "--format", "json"]).ok();
+    let lines = place.run(&["sweep", "cells", "r", "--format", "json"]).ok();
     lines.lines().map(|l| serde_json::from_str(l).expect("JSON lines")).collect()
 }
 
@@ -29,17 +29,17 @@ fn a_manifest_is_listed_and_a_cell_runs_by_its_hash() {
     // Neither the sweep's file nor any other cell is needed.
     std::fs::remove_file(place.path("s.toml")).expect("the sweep's file");
     let hash = cells[1]["entry_sha256"].as_str().expect("a hash");
-    let one = place.run(&["cell", "r", &hash[..8]]).ok();
+    let one = place.run(&["sweep", "cell", "r", &hash[..8]]).ok();
     let one: Value = serde_json::from_str(&one).expect("JSON");
     assert_eq!((&one["state"], &one["entry_sha256"]), (&"done".into(), &hash.into()));
-    place.run(&["cell", "r", hash]).ok();
+    place.run(&["sweep", "cell", "r", hash]).ok();
     let cells = listed(&place);
     assert_eq!((in_state(&cells, "done"), in_state(&cells, "absent")), (1, 11));
     assert!(cells[1]["used_s"].as_f64().expect("seconds") > 0.0);
     assert!(cells[0]["estimated_s"].as_f64().expect("at the rate of the one that ran") > 0.0);
-    assert!(place.run(&["cells", "r"]).ok().contains("absent"));
+    assert!(place.run(&["sweep", "cells", "r"]).ok().contains("absent"));
     for (hash, says) in [("abc", "3 digits"), (&"0".repeat(64)[..], "of no cell")] {
-        place.run(&["cell", "r", hash]).refused(&["key `HASH`", says, "remedy:"]);
+        place.run(&["sweep", "cell", "r", hash]).refused(&["key `HASH`", says, "remedy:"]);
     }
     place.write("s.toml", SWEEP);
     let said =
@@ -63,7 +63,7 @@ fn a_cell_whose_files_changed_after_the_manifest_is_refused() {
     place.write("l.csv", lengths.replace("20", "30"));
     let hash = listed(&place)[0]["entry_sha256"].as_str().expect("a hash").to_string();
     let says = ["key `manifest`", "l.csv=", "the files that the manifest was made with", "remedy:"];
-    place.run(&["cell", "r", &hash]).refused(&says);
+    place.run(&["sweep", "cell", "r", &hash]).refused(&says);
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).refused(&says);
     place.write("l.csv", lengths);
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
@@ -91,7 +91,7 @@ fn workers_that_share_run_each_cell_once_and_their_merge_is_that_of_one() {
     };
     let each: Vec<usize> = workers.into_iter().map(|w| ran(ended(w).ok())).collect();
     assert_eq!(each.iter().sum::<usize>(), 12, "{each:?}");
-    place.run(&["merge", "r"]).ok();
+    place.run(&["sweep", "merge", "r"]).ok();
     place.run(&["-q", "sweep", "s.toml", "--out", "one", "--jobs", "1"]).ok();
     assert!(tree(&place.path("one")) == tree(&place.path("r")));
     let left = std::fs::read_dir(place.path("r/work")).expect("a folder").flatten();
@@ -128,7 +128,7 @@ fn workers_that_are_killed_lose_nothing_and_the_others_end_with_the_bytes_of_one
         }
         steady.into_iter().for_each(|w| drop(ended(w).ok()));
         assert!(killed >= 4, "nobody was killed");
-        place.run(&["merge", "r"]).ok();
+        place.run(&["sweep", "merge", "r"]).ok();
         assert!(tree(&place.path("one")) == tree(&place.path("r")), "trial {trial}");
         std::fs::remove_dir_all(place.path("r")).expect("a folder");
     }
@@ -149,7 +149,7 @@ fn a_worker_waits_for_the_cells_of_others() {
     let cells = listed(&place);
     assert_eq!((in_state(&cells, "leased"), &cells[3]["leased_by"]["host"]), (1, &"far".into()));
     assert!(waiting.try_wait().expect("a process").is_none());
-    place.run(&["merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing: 4 ("]);
+    place.run(&["sweep", "merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing: 4 ("]);
     std::fs::remove_file(place.path(&lease)).expect("the lease");
     ended(waiting).ok();
     assert_eq!(in_state(&listed(&place), "done"), 12);
@@ -189,10 +189,10 @@ fn a_sweep_too_large_for_a_table_has_its_rows() {
     assert_eq!(lines("r/s.csv") - 1, few / 50 * 5001);
     assert_eq!(lines("r/s.wide.csv") - 1, wide / 50 * 5001);
     assert!(!place.path("r/s.txt").exists() && !place.path("r/s.json").exists());
-    let csv = place.run(&["merge", "r", "--format", "csv"]).ok();
+    let csv = place.run(&["sweep", "merge", "r", "--format", "csv"]).ok();
     assert_eq!(csv, place.read("r/s.csv"));
     for args in [["--format", "json"], ["--html", "x.html"]] {
-        let merge = [&["merge", "r"], &args[..]].concat();
+        let merge = [&["sweep", "merge", "r"], &args[..]].concat();
         place.run(&merge).refused(&[args[0], "of 5001 cells", "at most 5000", "remedy:"]);
     }
 }
@@ -210,5 +210,5 @@ fn workers_share_an_experiment_and_its_merge_is_the_whole() {
     for worker in workers {
         assert!(ended(worker).ok().contains("all parts of small are done"));
     }
-    assert_eq!(place.run(&["merge", "r"]).ok(), whole);
+    assert_eq!(place.run(&["sweep", "merge", "r"]).ok(), whole);
 }

@@ -38,7 +38,7 @@ fn completions_are_there_for_every_shell_and_name_every_command() {
         }
         assert_eq!(text, run(&["completions", shell]).ok());
     }
-    run(&["completions", "ksh"]).refused(&["'ksh'", "bash", "fish", "zsh"]);
+    run(&["self", "completions", "ksh"]).refused(&["'ksh'", "bash", "fish", "zsh"]);
 }
 
 #[test]
@@ -118,15 +118,15 @@ fn a_reader_that_goes_away_in_the_middle_is_no_error() {
     // More than fits into a pipe, so that the program meets the closed one.
     let pipe = 1 << 17;
     for (args, bytes) in [
-        (&["timeline", "a.log"][..], 100),
-        (&["timeline", "a.log", "--format", "batches"], 100),
-        (&["timeline", "a.log"], 0),
-        (&["explain", "a.log", "--worst", "4000"], 1),
+        (&["log", "timeline", "a.log"][..], 100),
+        (&["log", "timeline", "a.log", "--format", "batches"], 100),
+        (&["log", "timeline", "a.log"], 0),
+        (&["log", "explain", "a.log", "--worst", "4000"], 1),
     ] {
         assert!(output(&place, args).stdout.len() > pipe, "{args:?}");
         left_alone_after(&place, args, bytes).ok();
     }
-    for args in [&["list"][..], &["--help"], &["completions", "bash"], &["trace", "list"]] {
+    for args in [&["list"][..], &["--help"], &["self", "completions", "bash"], &["trace", "list"]] {
         left_alone_after(&place, args, 1).ok();
     }
 }
@@ -140,8 +140,8 @@ fn a_stdout_that_is_closed_or_cannot_be_written_is_an_error() {
     for args in [
         &["list"][..],
         &["run", "a.toml"],
-        &["timeline", "a.log"],
-        &["completions", "bash"],
+        &["log", "timeline", "a.log"],
+        &["self", "completions", "bash"],
         &["--help"],
         &["--version"],
     ] {

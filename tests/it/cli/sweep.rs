@@ -1,4 +1,4 @@
-//! `orrery sweep` and `orrery merge`: killed, damaged, split, on any number of threads: the same
+//! `orrery sweep` and `orrery sweep merge`: killed, damaged, split, on any number of threads: the same
 //! bytes.
 
 use super::process::{Place, Ran};
@@ -41,12 +41,12 @@ pub(super) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn shards_and_jobs_and_their_order_change_no_byte() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "one", "--jobs", "1"]).ok();
-    let one = place.run(&["merge", "one", "--format", "csv"]).ok();
+    let one = place.run(&["sweep", "merge", "one", "--format", "csv"]).ok();
     place.run(&["-q", "sweep", "s.toml", "--out", "two", "--jobs", "2"]).ok();
     for shard in ["3/3", "1/3", "2/3"] {
         place.run(&["-q", "sweep", "s.toml", "--out", "parts", "--shard", shard]).ok();
     }
-    assert_eq!(place.run(&["merge", "parts", "--format", "csv"]).ok(), one);
+    assert_eq!(place.run(&["sweep", "merge", "parts", "--format", "csv"]).ok(), one);
     let expected = tree(&place.path("one"));
     assert!(expected.keys().filter(|k| k.starts_with("cells/")).count() == 12, "{expected:?}");
     assert!(expected == tree(&place.path("two")));
@@ -122,7 +122,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
     assert!(!place.path("stopped/s.csv").exists(), "no results of half a sweep");
     let names = tree(&place.path("stopped"));
     assert_eq!(names.len(), kept.len() + 1, "the manifest and the cells: {:?}", names.keys());
-    place.run(&["merge", "stopped"]).failed_a_check_saying(&["cells missing", "remedy:"]);
+    place.run(&["sweep", "merge", "stopped"]).failed_a_check_saying(&["cells missing", "remedy:"]);
 
     let output = place.command(&["sweep", "s.toml", "--out", "stopped"]).output();
     let said = String::from_utf8(output.expect("a process").stderr).expect("text");
@@ -182,7 +182,7 @@ fn a_damaged_entry_is_reported_and_run_again() {
         [&bytes[..bytes.len() / 2], &b""[..], &[&bytes[..200], b"7", &bytes[201..]].concat()]
     {
         std::fs::write(&path, damage).expect("a file");
-        place.run(&["merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing"]);
+        place.run(&["sweep", "merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing"]);
         let output = place.command(&["sweep", "s.toml", "--out", "r"]).output().expect("a process");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
@@ -218,7 +218,7 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
     place.write("file", "");
     place.run(&["sweep", "s.toml", "--out", "file/r"]).refused(&["file/r", "can be written"]);
     place.run(&["sweep", "s.toml", "--out", "r", "--shard", "3/2"]).refused(&["K from 1 to N"]);
-    place.run(&["merge", "nowhere"]).refused(&["manifest.jsonl"]);
+    place.run(&["sweep", "merge", "nowhere"]).refused(&["manifest.jsonl"]);
 }
 
 #[test]
@@ -231,9 +231,9 @@ fn a_manifest_of_another_result_version_is_refused_with_what_to_do() {
     let other = manifest.replacen(&now, "\"result_version\":99", 1);
     place.write("r/manifest.jsonl", other);
     let says = ["r/manifest.jsonl", "`result_version`", "found 99", "run the sweep again"];
-    place.run(&["merge", "r"]).refused(&says);
+    place.run(&["sweep", "merge", "r"]).refused(&says);
     place.write("r/manifest.jsonl", &manifest[..manifest.len() / 2]);
-    place.run(&["merge", "r"]).refused(&["r/manifest.jsonl", "remedy:"]);
+    place.run(&["sweep", "merge", "r"]).refused(&["r/manifest.jsonl", "remedy:"]);
 }
 
 /// Two labels exchanged: the numbers of one SLO under the name of another.
@@ -246,10 +246,10 @@ fn a_manifest_that_was_edited_is_refused() {
     place.write("r/manifest.jsonl", exchanged.replace("slo_ms=?", "slo_ms=100"));
     let says =
         ["r/manifest.jsonl", "key `manifest_sha256`", "changed after it was written", "remedy:"];
-    place.run(&["merge", "r"]).refused(&says);
+    place.run(&["sweep", "merge", "r"]).refused(&says);
     place.run(&["sweep", "s.toml", "--out", "r"]).refused(&says);
     place.write("r/manifest.jsonl", manifest.replace("\n", "\n "));
-    place.run(&["merge", "r"]).refused(&says);
+    place.run(&["sweep", "merge", "r"]).refused(&says);
     std::fs::remove_file(place.path("r/manifest.jsonl")).expect("a file");
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
     assert_eq!(place.read("r/manifest.jsonl"), manifest);
@@ -286,7 +286,7 @@ fn a_folder_with_another_manifest_is_refused_with_the_first_difference() {
     place.write("s.toml", SWEEP);
     assert_eq!(place.read("r/manifest.jsonl"), manifest);
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "2/2"]).ok();
-    place.run(&["merge", "r"]).ok();
+    place.run(&["sweep", "merge", "r"]).ok();
 }
 
 /// Equal cells are one file, written by several workers: as by two containers whose processes have
@@ -310,7 +310,7 @@ fn a_merge_without_all_cells_fails_and_names_the_manifest() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/3"]).ok();
     let says = ["r/manifest.jsonl", "8 of 12 cells missing: ", "sweep s, 12 cells", "count 2"];
-    place.run(&["merge", "r"]).failed_a_check_saying(&says);
+    place.run(&["sweep", "merge", "r"]).failed_a_check_saying(&says);
     assert!(!place.path("r/s.csv").exists());
 }
 
@@ -322,7 +322,7 @@ fn what_a_killed_run_left_behind_is_removed_by_whoever_is_alone() {
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
     let left = ["r/.manifest.jsonl.1.tmp", "r/work/.x.cell.1.tmp"];
     let there = || left.iter().filter(|l| place.path(l).exists()).count();
-    for args in [&["-q", "sweep", "s.toml", "--out", "r"][..], &["merge", "r"]] {
+    for args in [&["-q", "sweep", "s.toml", "--out", "r"][..], &["sweep", "merge", "r"]] {
         left.iter().for_each(|l| place.write(l, "half"));
         let cells = std::fs::File::open(place.path("r/cells")).expect("a folder");
         let lock = std::process::Command::new("flock")

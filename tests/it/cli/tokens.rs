@@ -40,18 +40,20 @@ fn tokens_are_the_same_bytes_on_any_number_of_threads_and_seeds_have_intervals()
 fn a_log_of_tokens_is_audited_and_a_damaged_one_is_found_out() {
     let place = Place::with("chat.toml", FILE);
     place.run(&["-q", "run", "chat.toml", "--policy", "continuous", "--log", "a.log"]).ok();
-    let report = place.run(&["audit", "a.log"]).ok();
+    let report = place.run(&["log", "audit", "a.log"]).ok();
     assert!(report.starts_with("audit: clean") && report.contains("60 requests, 60 done"));
     let text = place.read("a.log");
     assert!(text.contains("\nevict,"), "there are too few blocks");
     let done = text.lines().rfind(|l| l.starts_with("done,")).expect("a request that ends");
     place.write("b.log", text.replacen(&format!("{done}\n"), "", 1));
-    let report = place.run(&["audit", "b.log"]).failed_a_check();
+    let report = place.run(&["log", "audit", "b.log"]).failed_a_check();
     assert!(report.contains("LeftWithoutEnd: request"), "{report}");
     place.write("c.log", text.replacen("\nevict,", "\ngone,", 1));
-    place.run(&["audit", "c.log"]).refused(&["c.log, line", "the kind of record is \"gone\""]);
+    place
+        .run(&["log", "audit", "c.log"])
+        .refused(&["c.log, line", "the kind of record is \"gone\""]);
     place.run(&["run", "chat.toml", "--log", "d.log"]).refused(&["--log", "found 2 policies"]);
-    place.run(&["timeline", "a.log"]).refused(&["a log of tokens", "orrery audit"]);
+    place.run(&["log", "timeline", "a.log"]).refused(&["a log of tokens", "orrery log audit"]);
 }
 
 #[test]
@@ -64,7 +66,7 @@ fn a_request_of_a_log_of_tokens_is_explained_from_the_log_alone() {
     let id = |line: &str| line.split(',').nth(2).expect("a request").to_string();
     let text = policy("continuous", "a.log");
     let evicted = id(text.lines().find(|l| l.starts_with("evict,")).expect("too few blocks"));
-    let told = place.run(&["--wide", "explain", "a.log", "--request", &evicted]).ok();
+    let told = place.run(&["--wide", "log", "explain", "a.log", "--request", &evicted]).ok();
     let arrived =
         format!("r{evicted} under continuous[order=fcfs,drop=none,budget=2048,sequences=128]\n");
     assert!(told.starts_with(&arrived), "{told}");
@@ -85,35 +87,40 @@ fn a_request_of_a_log_of_tokens_is_explained_from_the_log_alone() {
     let spent = ns(&own("done,")[0]) - ns(&own("arrive,")[0]);
     let us = spent / 1_000 + u64::from(spent % 1_000 >= 500);
     assert!(told.contains(&format!(" after {}.{:03} ms;", us / 1_000, us % 1_000)), "{told}");
-    let worst = place.run(&["--wide", "explain", "a.log", "--worst", "3"]).ok();
+    let worst = place.run(&["--wide", "log", "explain", "a.log", "--worst", "3"]).ok();
     assert_eq!(worst.lines().count(), 3, "{worst}");
     assert!(
         worst.lines().all(|l| l.contains(" late ") && l.contains("first token after")),
         "{worst}"
     );
-    place.run(&["explain", "a.log", "--request", "60"]).refused(&["--request", "from 0 to 59"]);
+    place
+        .run(&["log", "explain", "a.log", "--request", "60"])
+        .refused(&["--request", "from 0 to 59"]);
     // Who is given up, and why, by the clock of the log.
     for (drop, why) in [("expired", "its first token was due "), ("infeasible", "even alone")] {
         let text = policy(&format!("continuous[drop={drop}]"), "b.log");
         let dropped =
             id(text.lines().find(|l| l.starts_with("drop,")).expect("one that is dropped"));
-        let told = place.run(&["--wide", "explain", "b.log", "--request", &dropped]).ok();
+        let told = place.run(&["--wide", "log", "explain", "b.log", "--request", &dropped]).ok();
         assert!(told.contains("is dropped: ") && told.contains(why), "{told}");
         assert!(
             told.contains("verdict: dropped after") && told.contains("it waited to be admitted")
         );
-        let worst = place.run(&["--wide", "explain", "b.log", "--worst", "1"]).ok();
+        let worst = place.run(&["--wide", "log", "explain", "b.log", "--worst", "1"]).ok();
         assert!(worst.contains(" dropped ") && worst.contains("no token after"), "{worst}");
     }
     // A log that ends early, and one without requests.
     let cut: String =
         text.lines().take_while(|l| !l.starts_with("evict,")).map(|l| format!("{l}\n")).collect();
     place.write("c.log", &cut);
-    let told = place.run(&["explain", "c.log", "--request", &evicted]).ok();
+    let told = place.run(&["log", "explain", "c.log", "--request", &evicted]).ok();
     assert!(told.contains("the log ends before it did"), "{told}");
     place.write("d.log", "orrery-tokens-log,1\npolicy,x\n");
-    assert_eq!(place.run(&["explain", "d.log", "--worst", "1"]).ok(), "the log has no request\n");
-    place.run(&["explain", "d.log", "--request", "0"]).refused(&["the log has no requests"]);
+    assert_eq!(
+        place.run(&["log", "explain", "d.log", "--worst", "1"]).ok(),
+        "the log has no request\n"
+    );
+    place.run(&["log", "explain", "d.log", "--request", "0"]).refused(&["the log has no requests"]);
 }
 
 #[test]
@@ -174,12 +181,12 @@ fn a_sweep_of_tokens_is_stored_shared_and_merged_as_one_of_a_scenario() {
     );
     place.run(&["-q", "sweep", "s.toml", "--out", "b", "--share", "--jobs", "1"]).ok();
     place.run(&["-q", "sweep", "s.toml", "--out", "b", "--share", "--jobs", "2"]).ok();
-    assert_eq!(place.run(&["-q", "merge", "b", "--format", "csv"]).ok(), csv);
+    assert_eq!(place.run(&["-q", "sweep", "merge", "b", "--format", "csv"]).ok(), csv);
     for shard in ["1/2", "2/2"] {
         place.run(&["-q", "sweep", "s.toml", "--out", "c", "--shard", shard]).ok();
     }
-    assert_eq!(place.run(&["-q", "merge", "c", "--format", "csv"]).ok(), csv);
-    assert!(place.run(&["cells", "a"]).ok().contains("done"));
+    assert_eq!(place.run(&["-q", "sweep", "merge", "c", "--format", "csv"]).ok(), csv);
+    assert!(place.run(&["sweep", "cells", "a"]).ok().contains("done"));
     let search = "[goodput]\ntarget = 0.1\nrequests_per_model = 1000\ntolerance = 0.1\n";
     place.write(
         "g.toml",

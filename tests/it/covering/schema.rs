@@ -1,4 +1,4 @@
-//! The keys that a JSON Schema knows: what `orrery schema` prints is made from the types that read files, so a new
+//! The keys that a JSON Schema knows: what `orrery self schema` prints is made from the types that read files, so a new
 //! key is here without anybody having to think of it.
 //!
 //! A key of the file itself has its own name; any other that of its type before it: `seed`, `Model.slo_ms`,

@@ -76,11 +76,16 @@ fn the_simulator_alone_is_published_and_needs_published_packages_only() {
 
 /// The files below a folder of sources.
 pub(super) fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    files(folder, "rs", out);
+}
+
+/// The files with an extension below a folder.
+pub(super) fn files(folder: &Path, extension: &str, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
         let path = entry.path();
         if path.is_dir() {
-            sources(&path, out);
-        } else if path.extension().is_some_and(|e| e == "rs") {
+            files(&path, extension, out);
+        } else if path.extension().is_some_and(|e| e == extension) {
             out.push(path);
         }
     }

@@ -53,7 +53,7 @@ pub fn notes(rates: &Rates, league: &League) -> Vec<String> {
         100.0 * tolerance
     )];
     if nobody > 0 {
-        out.push(format!("In {nobody} of these scenarios no policy of the league carries any rate; they count nowhere."));
+        out.push(format!("In {nobody} of these scenarios no policy of the league sustains any rate; they count nowhere."));
     }
     if none > 0 {
         out.push(format!("{none} searches have no answer, with the reason in their rows."));

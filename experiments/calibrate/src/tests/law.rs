@@ -312,7 +312,7 @@ fn a_scenario_that_is_exactly_right_is_left_alone_in_every_form() {
             for says in ["Keep the scenario.", "none is recommended", "is no evidence against"] {
                 assert!(form.contains(says), "{}: {form}", written.name);
             }
-            assert!(!form.contains("Each assumption alone"), "{form}");
+            assert!(!form.contains("One assumption at a time"), "{form}");
         }
         let json = c.in_json();
         assert!(json["explains_most"].is_null() && json["assumptions"] == serde_json::json!([]));

@@ -1,5 +1,6 @@
 //! `orrery arena`: which scheduler leads where, and where is yours?
 
+use crate::commands::names::POLICIES;
 use clap::{Args, ValueEnum};
 use orrery_arena::against::Against;
 use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
@@ -44,8 +45,11 @@ pub struct Arena {
     pub suite: String,
     /// Let this policy compete, too: a name with parameters, or FILE.py:CLASS, a policy in Python for which the Python
     /// package must be installed; may be repeated.
-    #[arg(long = "policy", value_name = "POLICY")]
+    #[arg(long = "policy", value_name = "POLICY", value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
+    /// The name of the policy FILE.py:CLASS in results and figures [default: python:CLASS].
+    #[arg(long, value_name = "NAME", requires = "policies")]
+    pub label: Option<String>,
     /// Only the policies of `--policy`, without the shipped ones.
     #[arg(long, requires = "policies")]
     pub alone: bool,
@@ -69,7 +73,7 @@ pub struct Arena {
     /// Run N seeds of the scenarios whose leader is tied, where so many are expected to break the tie.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
     pub tie_seeds: Option<u32>,
-    /// Also search for the highest rate with at most 1 % bad requests, where a scenario has one that can be changed.
+    /// Also search for the highest rate with at most 1 % SLO violations, where a scenario has one that can be changed.
     #[arg(long)]
     pub goodput: bool,
     /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
@@ -104,6 +108,7 @@ pub struct Arena {
 /// When there is no such suite or policy, or a file cannot be written.
 pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     check(args)?;
+    check_label(args)?;
     let before = args.against.as_deref().map(before).transpose()?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
@@ -155,7 +160,9 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     }
     for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
         own.push(cells.first().map_or(0, Vec::len));
-        python_runs(file, class, args)?.join(&asked.suite, &mut cells)?;
+        let mut runs = python_runs(file, class, args)?;
+        args.label.iter().for_each(|label| runs.policy.clone_from(label));
+        runs.join(&asked.suite, &mut cells)?;
     }
     let mut league = League::of(asked, own, cells);
     league.rates = found;
@@ -164,6 +171,20 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         league.id += "-tuned";
     }
     answer(args, &league, tuned.as_ref(), before.as_deref())
+}
+
+/// Passes when one policy in Python has the label, and no shipped one.
+fn check_label(args: &Arena) -> Result<(), SpecError> {
+    let Some(label) = &args.label else { return Ok(()) };
+    let of_python = args.policies.iter().filter(|p| in_python(p).is_some()).count();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    let is_shipped = policies::all().any(|table| table.about.name == label);
+    if of_python == 1 && !is_shipped && !label.is_empty() && label.chars().all(is_plain) {
+        return Ok(());
+    }
+    let found = format!("`{label}`, with {of_python} policies in Python");
+    let allowed = "a name of letters, digits, `-`, `_`, `+`, `.` that no shipped policy has, for one policy in Python";
+    Err(SpecError::value("--label", found, allowed, "change the name, or leave it out"))
 }
 
 /// Passes when every option that was given applies, and every file can be written.

@@ -1,4 +1,4 @@
-//! `orrery audit`: a schedule log against the rules of the world.
+//! `orrery log audit`: a schedule log against the rules of the world.
 
 use clap::Args;
 use orrery_report::{Answer, log_file};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// `orrery audit`.
+/// `orrery log audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
     /// A log written by `orrery run --log`.
@@ -25,7 +25,7 @@ pub struct Audit {
     pub wall_clock: bool,
 }
 
-/// `orrery audit`.
+/// `orrery log audit`.
 ///
 /// # Errors
 /// When the log cannot be read.

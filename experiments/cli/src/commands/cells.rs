@@ -1,4 +1,4 @@
-//! `orrery cells` and `orrery cell`: the cells of a listed sweep, for people and for other engines.
+//! `orrery sweep cells` and `orrery sweep cell`: the cells of a listed sweep, for people and for other engines.
 //!
 //! `cells` lists them with their state and cost; `cell` runs one by its hash, from its own line of the
 //! manifest.
@@ -20,12 +20,12 @@ use std::path::PathBuf;
 /// The fewest digits of a hash that name a cell.
 const DIGITS_MIN: usize = 6;
 
-/// `orrery cells`.
+/// `orrery sweep cells`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   orrery sweep my.toml --out shared/ --manifest
-  orrery cells shared/
-  orrery cells shared/ --format json      # one object per line: entry_sha256, state, estimated_s, ...")]
+  orrery sweep cells shared/
+  orrery sweep cells shared/ --format json      # one object per line: entry_sha256, state, estimated_s, ...")]
 pub struct Cells {
     /// The folder of a sweep with a manifest.
     pub folder: PathBuf,
@@ -34,10 +34,10 @@ pub struct Cells {
     pub format: Format,
 }
 
-/// `orrery cell`.
+/// `orrery sweep cell`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  orrery cell shared/ 3f2a90c41d      # a hash of `orrery cells shared/`, or its first digits")]
+  orrery sweep cell shared/ 3f2a90c41d      # a hash of `orrery sweep cells shared/`, or its first digits")]
 pub struct Cell {
     /// The folder of a sweep with a manifest.
     pub folder: PathBuf,
@@ -108,7 +108,7 @@ fn in_microseconds(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// `orrery cells`.
+/// `orrery sweep cells`.
 ///
 /// # Errors
 /// When there is no manifest, or it was edited.
@@ -155,7 +155,7 @@ fn json(cell: &Listed<'_>) -> String {
     serde_json::to_string(cell).unwrap_or_default() + "\n"
 }
 
-/// `orrery cell`: runs one cell, unless it is done, and tells its state.
+/// `orrery sweep cell`: runs one cell, unless it is done, and tells its state.
 ///
 /// # Errors
 /// When there is no such cell, or it cannot be run or kept.
@@ -182,7 +182,7 @@ fn find(work: &Work<'_>, hash: &str) -> Result<usize, SpecError> {
         let allowed = "the hash of a cell of the manifest, or enough of its first digits";
         Err(SpecError::value("HASH", found, allowed, remedy))
     };
-    let remedy = "copy a hash of `orrery cells DIR --format json`";
+    let remedy = "copy a hash of `orrery sweep cells DIR --format json`";
     if hash.len() < DIGITS_MIN {
         return wrong(format!("`{hash}`, {} digits", hash.len()), remedy);
     }

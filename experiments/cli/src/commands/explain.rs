@@ -1,4 +1,4 @@
-//! `orrery explain`: what happened to one request, or which requests fared worst.
+//! `orrery log explain`: what happened to one request, or which requests fared worst.
 
 use orrery_explain::explain::{Failure, explain, tokens, worst};
 use orrery_report::Answer;
@@ -7,12 +7,12 @@ use orrery_scenario::SpecError;
 use orrery_sim::request::RequestId;
 use std::path::PathBuf;
 
-/// `orrery explain`.
+/// `orrery log explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
-  orrery explain bert.log --worst 5
-  orrery explain bert.log --request 117")]
+  orrery log explain bert.log --worst 5
+  orrery log explain bert.log --request 117")]
 #[group(skip)]
 pub struct Explain {
     /// A log written by `orrery run --log`, of requests or of tokens; `--why` adds the policy's reasons to it.
@@ -26,7 +26,7 @@ pub struct Explain {
     worst: Option<u32>,
 }
 
-/// Runs `orrery explain`.
+/// Runs `orrery log explain`.
 ///
 /// # Errors
 /// When the log cannot be read or does not have the request.

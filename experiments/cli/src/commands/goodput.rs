@@ -1,6 +1,7 @@
 //! `orrery goodput`: searches for each policy of a scenario or a file of tokens, and says what was found.
 
 use super::set::Set;
+use crate::commands::names::POLICIES;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_report::Forms;
@@ -36,7 +37,7 @@ pub struct Goodput {
     #[command(flatten)]
     pub output: Output,
     /// Search with this policy instead of the file's; may be repeated.
-    #[arg(long = "policy", value_name = "POLICY")]
+    #[arg(long = "policy", value_name = "POLICY", value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -50,7 +51,7 @@ pub struct Goodput {
     #[arg(value_parser = PossibleValuesParser::new(Criterion::NAMES)
         .map(|name| Criterion::named(&name).unwrap_or_default()))]
     pub criterion: Criterion,
-    /// Maximum share of bad requests of the worst model [default: 0.01].
+    /// Maximum share of SLO violations of the worst model [default: 0.01].
     #[arg(long, value_name = "SHARE")]
     pub target: Option<f64>,
     /// The offered rate in requests/s, instead of the file's.

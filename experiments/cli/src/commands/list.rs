@@ -1,5 +1,6 @@
 //! `orrery list`: what can be reproduced, model zoos, policies; and what is in one of them.
 
+use crate::commands::names::{self, LISTED};
 use clap::Args;
 use orrery_report::Answer;
 use orrery_report::tables::Text;
@@ -22,8 +23,10 @@ use std::fmt::Write;
   orrery list policy clockwork")]
 pub struct List {
     /// An experiment's id or file, a zoo, `policies`, or `policy` followed by a name.
+    #[arg(value_parser = LISTED, hide_possible_values = true)]
     pub name: Option<String>,
     /// The policy's name, after `policy`.
+    #[arg(value_parser = names::POLICIES, hide_possible_values = true)]
     pub policy: Option<String>,
     /// How to cite orrery and, with an id, the paper that it is of.
     #[arg(long)]

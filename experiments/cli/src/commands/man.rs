@@ -1,4 +1,4 @@
-//! `orrery man`: a man page for each command.
+//! `orrery self man`: a man page for each command.
 
 use clap::Args;
 use orrery_report::Answer;
@@ -7,10 +7,10 @@ use orrery_report::whole_file::{check_place, unwritable, write_atomically};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 
-/// `orrery man`.
+/// `orrery self man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  orrery man --out ~/.local/share/man/man1")]
+  orrery self man --out ~/.local/share/man/man1")]
 pub struct Man {
     /// The folder for the pages.
     #[arg(long, value_name = "DIR")]

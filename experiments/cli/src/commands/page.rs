@@ -1,4 +1,4 @@
-//! `orrery page`: results that were written before, on one page.
+//! `orrery results page`: results that were written before, on one page.
 
 use clap::Args;
 use orrery_report::Answer;
@@ -12,12 +12,12 @@ use orrery_sweep::page::of_cells;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// `orrery page`.
+/// `orrery results page`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3 --out results/
   orrery run scenarios/one-gpu-bert.toml --out results/
-  orrery page results/ --html results.html")]
+  orrery results page results/ --html results.html")]
 pub struct PageOf {
     /// Folders that `--out` wrote, or single `.json` or `.csv` files from them.
     #[arg(required = true)]
@@ -27,7 +27,7 @@ pub struct PageOf {
     pub html: PathBuf,
 }
 
-/// `orrery page`.
+/// `orrery results page`.
 ///
 /// # Errors
 /// When there are no results, one cannot be read, or the page cannot be written.
@@ -76,7 +76,7 @@ fn made(rows: &[Row], value: &Value, path: &Path) -> Page {
         let name = Some(word(kind)).filter(|w| !w.is_empty());
         let mut page = of_cells(kind, &name.unwrap_or_else(|| stem.to_string()), rows);
         page.subtitle = word("title");
-        page.section("The paper's sentences", points(&value["claims"], claim));
+        page.section("Claims", points(&value["claims"], claim));
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
         page.section(
             "Assumptions, where the paper says nothing",

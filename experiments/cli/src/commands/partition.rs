@@ -1,4 +1,4 @@
-//! `orrery partition`: models to sub-clusters, by the solvers of `orrery-partition`.
+//! `orrery plan partition`: models to sub-clusters, by the solvers of `orrery-partition`.
 //!
 //! The problem and the answer are here; how it is solved is not.
 
@@ -12,11 +12,11 @@ use orrery_solvers::partition::{Answer as Solved, Assignment};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// `orrery partition`.
+/// `orrery plan partition`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  orrery partition scenarios/partitions/rebalance.toml
-  orrery partition scenarios/partitions/rebalance.toml --method random")]
+  orrery plan partition scenarios/partitions/rebalance.toml
+  orrery plan partition scenarios/partitions/rebalance.toml --method random")]
 pub struct Partition {
     /// The partition file (docs/partition.md).
     pub file: PathBuf,
@@ -28,7 +28,7 @@ pub struct Partition {
     pub seed: Option<u64>,
 }
 
-/// `orrery partition`.
+/// `orrery plan partition`.
 ///
 /// # Errors
 /// When the file is wrong, or no assignment that keeps its limits exists or was found.

@@ -40,7 +40,7 @@ pub struct Plan {
     /// Also answer the question with something changed, side by side; may be repeated.
     #[arg(long = "what-if", value_name = "KEY=VALUE")]
     pub what_if: Vec<String>,
-    /// Leave out what the answer stands on: noise, delays, tighter SLOs, more load, slower models.
+    /// Leave out the robustness check: noise, delays, tighter SLOs, more load, slower models.
     #[arg(long)]
     pub exact: bool,
     /// Of fleets and pools of several types, also look for the next answer under each change that the answer does

@@ -1,4 +1,4 @@
-//! `orrery schema`: the JSON Schema of the files that users write, for their editors.
+//! `orrery self schema`: the JSON Schema of the files that users write, for their editors.
 
 use clap::{Args, ValueEnum};
 use orrery_plan::PlanFile;
@@ -12,10 +12,10 @@ use orrery_scenario::tokens::TokensFile;
 use orrery_sweep::goodput::Search;
 use orrery_sweep::sweep_file::SweepFile;
 
-/// `orrery schema`.
+/// `orrery self schema`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  orrery schema scenario > scenario.schema.json
+  orrery self schema scenario > scenario.schema.json
 
 Editors with TOML support through taplo check a file and explain its keys if its first line is
   #:schema ./scenario.schema.json")]
@@ -35,7 +35,7 @@ enum Kind {
     /// Input of `orrery plan`.
     Plan,
 
-    /// Input of `orrery partition`.
+    /// Input of `orrery plan partition`.
     Partition,
     /// Input of `orrery run`: jobs in place of requests.
     Jobs,

@@ -48,7 +48,7 @@ impl Set {
     }
 
     /// What was set, as the column `axes` of a sweep has it.
-    fn axes(&self) -> String {
+    pub fn axes(&self) -> String {
         let word = |value: &Value| match value {
             Value::String(word) => word.clone(),
             other => other.to_string(),

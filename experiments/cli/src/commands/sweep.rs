@@ -1,4 +1,4 @@
-//! `orrery sweep` and `orrery merge`: a scenario or a file of tokens over axes, in parallel, nothing finished ever lost.
+//! `orrery sweep` and `orrery sweep merge`: a scenario or a file of tokens over axes, in parallel, nothing finished ever lost.
 //!
 //! ```text
 //!  FILE.toml ── Lister ──> manifest.jsonl: a line for each cell, with the hash of its specification
@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery sweep my.toml --out results/ --until-ci 0.01
   orrery sweep my.toml --out shared/ --share          # on each of four machines, then:
-  orrery merge shared/")]
+  orrery sweep merge shared/")]
 pub struct Sweep {
     /// The sweep file.
     pub file: PathBuf,
@@ -57,11 +57,11 @@ pub struct Sweep {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
-    /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
+    /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
     pub shard: Option<Shard>,
     /// Share the cells with other workers on `--out`: each takes cells that nobody has leased, and ends when
-    /// all are done; `orrery merge` makes the result.
+    /// all are done; `orrery sweep merge` makes the result.
     #[arg(long, requires = "out", conflicts_with_all = ["shard", "html"])]
     pub share: bool,
     /// Run nothing; check every cell and write the manifest, with which workers begin at once.
@@ -73,7 +73,7 @@ pub struct Sweep {
     pub prune: bool,
 }
 
-/// `orrery merge`.
+/// `orrery sweep merge`.
 #[derive(Debug, Args)]
 pub struct Merge {
     /// The folder that the shards wrote to.
@@ -135,7 +135,7 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
                 let others = cells - ran;
                 Answer::of(format!(
                     "all {cells} cells are done, {ran} by this worker and {others} before or by others; \
-                     `orrery merge {shown}` makes the result\n"
+                     `orrery sweep merge {shown}` makes the result\n"
                 ))
             }
         });
@@ -154,7 +154,7 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
     }
     if let Some(shard) = args.shard {
         return Ok(Answer::of(format!(
-            "shard {shard}: {} cells run, {kept} were there; `orrery merge {shown}` joins the shards\n",
+            "shard {shard}: {} cells run, {kept} were there; `orrery sweep merge {shown}` joins the shards\n",
             pending.len(),
         )));
     }

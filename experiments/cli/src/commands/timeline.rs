@@ -1,4 +1,4 @@
-//! `orrery timeline`: a schedule log for ui.perfetto.dev, or its batches as a table.
+//! `orrery log timeline`: a schedule log for ui.perfetto.dev, or its batches as a table.
 
 use clap::ValueEnum;
 use orrery_explain::timeline::{Failure, Selection, write_batches, write_trace};
@@ -13,12 +13,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// `orrery timeline`.
+/// `orrery log timeline`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  orrery timeline bert.log --out bert.json                          # open it in ui.perfetto.dev
-  orrery timeline bert.log --from-ms 1000 --to-ms 2000 --request 117 --out bert.json
-  orrery timeline bert.log --format batches --out batches.csv")]
+  orrery log timeline bert.log --out bert.json                          # open it in ui.perfetto.dev
+  orrery log timeline bert.log --from-ms 1000 --to-ms 2000 --request 117 --out bert.json
+  orrery log timeline bert.log --format batches --out batches.csv")]
 pub struct Timeline {
     /// A log written by `orrery run --log`.
     log: PathBuf,
@@ -54,7 +54,7 @@ fn instant(text: &str) -> Result<Time, String> {
     }
 }
 
-/// Runs `orrery timeline`.
+/// Runs `orrery log timeline`.
 ///
 /// # Errors
 /// When the log cannot be read, does not have a request that is asked for, or the output cannot be

@@ -47,7 +47,7 @@ pub fn requests(ids: &[RequestId]) -> String {
 pub fn drop_reason(why: Drop) -> &'static str {
     match why {
         Drop::Expired => "its deadline had passed while it waited",
-        Drop::Infeasible => "the policy estimated that it could not be in time any more",
+        Drop::Infeasible => "the policy estimated that it could no longer meet its deadline",
         Drop::Refused => "the device did not run its batch",
         Drop::DefaultReply => "a default reply went out at its deadline",
         Drop::Shed => "the policy would not take it",

@@ -1,6 +1,6 @@
 //! The batches of a log that are in flight.
 //!
-//! A log that makes no sense (`orrery audit` says where) is followed as far as it goes: what names
+//! A log that makes no sense (`orrery log audit` says where) is followed as far as it goes: what names
 //! nothing that is in flight is passed over.
 
 use orrery_sim::log::{BatchRecord, Closed};

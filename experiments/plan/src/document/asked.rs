@@ -24,7 +24,7 @@ pub fn load(solved: &Solved) -> String {
     if p.plan.is_to_survive() {
         let kind = p.plan.may_lose_only().map(|kind| format!("one {}", p.kind(kind)));
         let what = kind.unwrap_or_else(|| "any one machine".to_string());
-        lines.push(format!("{what} may be lost"));
+        lines.push(format!("tolerates the loss of {what}"));
     }
     lines.join("\n")
 }
@@ -88,7 +88,7 @@ fn latencies(p: &Problem, kind: usize) -> String {
 pub fn noise(p: &Problem) -> String {
     let of_all = of_all(p);
     match p.groups.iter().any(|group| group.has_measured_noise()) {
-        true => format!("by the `noise` of their models, which schedulers are not told\n{of_all}"),
+        true => format!("by the `noise` of their models, which schedulers do not know\n{of_all}"),
         false => of_all,
     }
 }
@@ -97,9 +97,9 @@ pub fn noise(p: &Problem) -> String {
 fn of_all(p: &Problem) -> String {
     match p.groups.first().and_then(|group| group.noise()) {
         Some(Noise::Lognormal(sigma)) => {
-            format!("by {} %, which schedulers are not told", percent(sigma))
+            format!("by {} %, which schedulers do not know", percent(sigma))
         }
-        Some(_) => "by the scenario's law, which schedulers are not told".to_string(),
+        Some(_) => "by the scenario's distribution, which schedulers do not know".to_string(),
         None if p.groups.iter().any(|group| group.is_sampled()) => {
             "as they were measured: each batch takes what one of its samples did".to_string()
         }

@@ -17,7 +17,7 @@ pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let mut lines: Vec<String> = best.less.iter().map(with_less).collect();
     if let Some(kind) = problem.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0) {
         let kind = problem.kind(kind);
-        lines.push(format!("`survive` changes nothing here: there is no {kind} to be lost"));
+        lines.push(format!("`survive` changes nothing here: the answer has no {kind} to lose"));
     }
     if problem.day.follows() {
         lines.push(sizes(problem, answer, best));
@@ -36,14 +36,13 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
         let size = best.sizes.get(best.hardest);
         lines.push(match size.filter(|size| size.counts != best.sizes[0].counts) {
             Some(size) => format!(
-                "the step from {from} has {load} % of the peak's requests, and its bursts need most: {} in place of {}; \
-                 what is carried is judged there",
+                "the step from {from} has {load} % of the peak's requests and, because of its bursts, needs the most machines: \
+                 {} instead of {}; the capacity is judged there",
                 in_size(problem, &size.counts),
                 in_size(problem, &best.sizes[0].counts)
             ),
             None => format!(
-                "it does worst in the step from {from}, which has {load} % of the peak's requests; what is carried is \
-                 judged there"
+                "its worst step is the one from {from}, with {load} % of the peak's requests; the capacity is judged there"
             ),
         });
     }
@@ -56,7 +55,7 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
         };
         let open: Vec<String> = open.map(of).collect();
         if !open.is_empty() {
-            lines.push(format!("not sure: the steps from {}", open.join(", ")));
+            lines.push(format!("inconclusive: the steps from {}", open.join(", ")));
         }
     }
     lines
@@ -69,23 +68,25 @@ fn changes(problem: &Problem, best: &Choice) -> String {
     let Some(worst) = worst else {
         let is_one = best.sizes.iter().all(|size| size.counts == best.sizes[0].counts);
         return match is_one {
-            true => "the size does not change over the day".to_string(),
-            false => "what happens where the size changes was not simulated: no request arrives after a change, none has \
+            true => "the allocation does not change over the day".to_string(),
+            false => {
+                "scaling transitions were not simulated: no request arrives after one, none has \
                       an SLO, or the load is a whole trace at every level (`day.profile`)"
-                .to_string(),
+                    .to_string()
+            }
         };
     };
     let target = problem.plan.target();
     let allowed = match worst.bad_rate > target {
-        true => format!(", more than the {} % that a step allows", percent(target)),
+        true => format!(", above the limit of {} % for a step", percent(target)),
         false => String::new(),
     };
     format!(
-        "where the size changes: {} simulated from {} s before to {} s after; at most {} % of the worst model bad after \
-         one (from {} to {} at {}){allowed}",
+        "scaling transitions: {} simulated from {} s before to {} s after; SLO violations of the worst model after one \
+         are at most {} % (from {} to {} at {}){allowed}",
         match changes.len() {
-            1 => "the one change was".to_string(),
-            n => format!("{n} changes were"),
+            1 => "the only one was".to_string(),
+            n => format!("{n} were"),
         },
         significant(worst.lasts.as_secs_f64()),
         significant(worst.lasts.as_secs_f64()),
@@ -99,10 +100,10 @@ fn changes(problem: &Problem, best: &Choice) -> String {
 fn with_less(less: &Less) -> String {
     let machine = &less.machine;
     if less.at_load.is_none() {
-        return format!("with one {machine} less: nothing is left");
+        return format!("without one {machine}: no machine is left");
     }
     format!(
-        "with one {machine} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
+        "without one {machine}: {} % SLO violations of the worst model at the load; capacity {}/s (first seed)",
         percent(less.bad_rate()),
         significant(less.carries_per_s)
     )
@@ -130,7 +131,7 @@ fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
         (false, n) => format!("at any of {n} levels of load"),
     };
     format!(
-        "over the day: {}; at the peak {} $/h, and {} requests/s; at most {} % of the worst model bad {any}",
+        "over the day: {}; at the peak {} $/h and {} requests/s; SLO violations of the worst model are at most {} % {any}",
         paid.join(", "),
         money(problem.cost(&best.counts)),
         significant(answer.load_per_s),
@@ -152,11 +153,11 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
         };
         lines.push(match problem.plan.may_lose_only() {
             Some(kind) => format!(
-                "one {} may be lost, and no other machine: the others carry the load{machines}",
+                "tolerates the loss of one {}, and of no other machine: the others sustain the load{machines}",
                 problem.kind(kind)
             ),
             None => format!(
-                "any one machine of each type may be lost: the others carry the load{machines}"
+                "tolerates the loss of any one machine of each type: the others sustain the load{machines}"
             ),
         });
     }
@@ -167,10 +168,10 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);
         let what = if problem.day.follows() {
-            "$/h is the mean over the day; each size was verified at its own load, and machines are up when \
+            "$/h is the mean over the day; each allocation was verified at its own load, and its machines are up when \
              their step begins"
         } else {
-            "one size for the whole day"
+            "one allocation for the whole day"
         };
         lines
             .push(format!("loads are those at the day's peak, the mean is {mean} % of it; {what}"));
@@ -191,11 +192,11 @@ fn of_list(list: &OfList) -> Vec<String> {
     );
     let mut lines = vec![match list.by {
         RateBy::Copies => format!(
-            "the load is {copies}; at other loads (what-ifs, robustness, what is carried) there are more or fewer \
+            "the load is {copies}; at other loads (what-ifs, robustness, capacity) there are more or fewer \
              copies: {shifted}"
         ),
         RateBy::Speed => format!(
-            "the load is {copies}, {} times as fast; at other loads (what-ifs, robustness, what is carried) it is as \
+            "the load is {copies}, {} times as fast; at other loads (what-ifs, robustness, capacity) it is as \
              much faster or slower",
             significant(list.speed)
         ),
@@ -234,7 +235,7 @@ fn untried(problem: &Problem) -> Option<String> {
         return None;
     }
     let lost = match problem.plan.is_to_survive() {
-        true => ", and the loss of a machine in mid-run (the others carry it from the start on)",
+        true => ", and the loss of a machine in mid-run (it is missing from the start instead)",
         false => "",
     };
     Some(format!(

@@ -88,7 +88,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         _ => (0..p.sales.len()).filter(in_packs).flat_map(of_kind).collect(),
     };
     let shown = Picture {
-        title: format!("{}: what a pool carries by what it costs", p.plan.name()),
+        title: format!("{}: sustainable throughput over cost", p.plan.name()),
         source,
         metrics: vec![RATE.to_string()],
         x: COST.to_string(),

@@ -38,7 +38,7 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
             format!("; for {} times it no fleet was found within the budget", significant(factor))
         });
         lines.push(format!(
-            "for at most {} $/h it carries {} requests/s of this mix, {} times the plan's load{more}",
+            "for at most {} $/h it sustains {} requests/s of this mix, {} times the plan's load{more}",
             money(within.budget),
             significant(within.load_per_s),
             significant(within.factor)
@@ -46,22 +46,22 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     }
     if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
         lines.push(format!(
-            "not optimal by more than {} %: no fleet of these kinds costs less than {bound:.2} $/h, even \
-             with loads split between kinds",
+            "at most {} % above the optimum: no fleet of these types costs less than {bound:.2} $/h, even \
+             with loads split between types",
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
     if let (Some(gap), Some(bound)) = (fleet.likely_gap(), fleet.likely_usd) {
         lines.push(format!(
-            "as far as one seed shows not optimal by more than {} %: with each model on one kind no fleet costs less \
-             than {bound:.2} $/h, if a cluster serves no more of a model than one as large that has it alone",
+            "by one seed at most {} % above the optimum: with each model on one type no fleet costs less than {bound:.2} \
+             $/h, if a cluster serves no more of a model than an equally large one that has it alone",
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
     if fleet.proven {
         lines.push(format!(
-            "with each model on one kind it is the cheapest of {} assignments, as far as one seed shows of \
-             the others",
+            "with each model on one type it is the cheapest of {} assignments, the others judged by one \
+             seed",
             fleet.assignments
         ));
     }

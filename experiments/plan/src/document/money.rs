@@ -18,14 +18,14 @@ pub fn usd_per_month(cost: Price) -> f64 {
     cost.as_usd_per_hour() * HOURS_OF_MONTH
 }
 
-/// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 would be below 0.53 $/h each (now 1.60)`.
+/// In words: `1080ti stays the cheapest up to 0.90 $/h each (now 0.30); a100 would win below 0.53 $/h each (now 1.60)`.
 pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
     let words = |t: &Turn| {
         let kind = problem.kind(t.kind);
         let (at, now) = beside(t.at_usd_per_hour, t.now_usd_per_hour);
         match t.is_answer {
-            true => format!("{kind} is the answer up to {at} $/h each (now {now})"),
-            false => format!("{kind} would be below {at} $/h each (now {now})"),
+            true => format!("{kind} stays the cheapest up to {at} $/h each (now {now})"),
+            false => format!("{kind} would win below {at} $/h each (now {now})"),
         }
     };
     (!turns.is_empty()).then(|| turns.iter().map(words).collect::<Vec<_>>().join("; "))

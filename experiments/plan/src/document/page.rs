@@ -56,7 +56,7 @@ fn document(all: &Answers) -> Page {
     };
     let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
     page.section("What breaks first", points(breaks));
-    page.section_open("What it stands on", stands_on(first, robust.as_ref()));
+    page.section_open("Robustness", stands_on(first, robust.as_ref()));
     page.section_open("Alternatives", alternatives(first).part());
     if !what_ifs.is_empty() {
         page.section_open("What if", side_by_side(first, what_ifs).part());
@@ -64,8 +64,8 @@ fn document(all: &Answers) -> Page {
     page.section("How sure this is", points(sure(first, what_ifs)));
     let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
     let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
-    let knows = "A simulation knows only its profiles: no moment of a failure, no network beyond the \
-                 delays of the scenario, no startup.";
+    let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
+                 scenario, the start of machines.";
     let found = points(found).into_iter().chain([Part::Text(knows.to_string())]);
     page.section("How it was found", found);
     let own: Vec<&Row> = rows.iter().collect();
@@ -75,7 +75,7 @@ fn document(all: &Answers) -> Page {
 
 fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
     let p = &first.problem;
-    page.ask("what is looked for", p.question());
+    page.ask("goal", p.question());
     page.ask("load", asked::load(first));
     page.ask("models", asked::models(p));
     page.ask("types", asked::types(p));
@@ -136,7 +136,7 @@ fn by_hour_and_month(cost: Price) -> String {
 /// The pool of each group.
 fn answers(solved: &Solved) -> Table {
     let p = &solved.problem;
-    let million = if p.budget.is_some() { "$/M at edge" } else { "$/M good" };
+    let million = if p.budget.is_some() { "$/M at capacity" } else { "$/M good" };
     let head = [
         p.group_head(),
         "pool",
@@ -144,7 +144,7 @@ fn answers(solved: &Solved) -> Table {
         "$/h",
         "$/month",
         "load/s",
-        "carries/s",
+        "capacity/s",
         "headroom",
         million,
     ];
@@ -181,7 +181,7 @@ fn group(p: &Problem, answer: &Answer) -> Field {
 /// Other pools: runners-up, and the base type alone.
 fn alternatives(solved: &Solved) -> Table {
     let p = &solved.problem;
-    let head = [p.group_head(), "", "pool", "scheduler", "$/h", "carries/s", "headroom", "$/M"];
+    let head = [p.group_head(), "", "pool", "scheduler", "$/h", "capacity/s", "headroom", "$/M"];
     let mut table = Table::new("", &head);
     for a in &solved.answers {
         // Of many models one each, or it is more than a page.
@@ -212,11 +212,11 @@ pub fn side_by_side(first: &Solved, what_ifs: &[Solved]) -> Table {
         "$/h",
         "$/month",
         "load/s",
-        "carries/s",
+        "capacity/s",
         "headroom",
         "$/M",
-        "$/h against now",
-        "carries against now",
+        "$/h vs. now",
+        "capacity vs. now",
     ];
     let mut table = Table::new("", &head);
     for solved in std::iter::once(first).chain(what_ifs) {

@@ -124,7 +124,7 @@ fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
         ..place_of(p, answer)
     };
     if cost.is_none() {
-        row.without_answer("no pool that the plan allows carries the load".to_string());
+        row.without_answer("no pool that the plan allows sustains the load".to_string());
     }
     Some(row)
 }
@@ -145,7 +145,7 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
 /// success.
 fn bad_at_load(mut row: Row, choice: &Choice, target: f64) -> Row {
     if choice.at_load.bad_by_seed.is_empty() {
-        row.without_answer("not simulated: the load is more than twice what the pool carries");
+        row.without_answer("not simulated: the load is more than twice the pool's capacity");
     }
     row.reason += choice.at_load.in_spite(target).unwrap_or_default();
     row

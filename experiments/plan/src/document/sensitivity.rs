@@ -34,7 +34,9 @@ pub fn breaks(problem: &Problem, robust: &Robust) -> Option<String> {
         Held::Untried(_) => None,
     };
     let because = because.map_or(String::new(), |why| format!(", but {why}"));
-    Some(format!("it does not hold when {when}: {bad} % bad of {allowed} % allowed{because}{next}"))
+    Some(format!(
+        "not robust: when {when}, SLO violations are {bad} % (limit {allowed} %){because}{next}"
+    ))
 }
 
 /// That an answer holds under all changes that were tried, where that is sure.
@@ -45,17 +47,17 @@ pub fn holds(problem: &Problem, robust: &Robust) -> Option<String> {
     let mut changes: Vec<&str> = tried.iter().map(|s| s.what_if.as_str()).collect();
     changes.dedup();
     (!changes.is_empty() && tried.into_iter().all(is_sure)).then(|| match changes.len() {
-        1 => "it holds under the change that was tried".to_string(),
-        n => format!("it holds under all {n} changes that were tried"),
+        1 => "robust to the perturbation that was tried".to_string(),
+        n => format!("robust to all {n} perturbations that were tried"),
     })
 }
 
 /// `it takes 24 T4 for 12.62 $/h`.
 fn next_in_words(problem: &Problem, next: &Next) -> String {
     match next {
-        Next::None => "no pool that the plan allows carries the load".to_string(),
+        Next::None => "no pool that the plan allows sustains the load".to_string(),
         Next::Other(_) => format!(
-            "the plan's schedulers carry it on no machines that it allows, and it takes {}",
+            "no machines that the plan allows sustain it under its schedulers; it takes {}",
             next_words(problem, next)
         ),
         _ => format!("it takes {}", next_words(problem, next)),
@@ -94,7 +96,7 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
             "the same machines when",
             "what-if",
             solved.problem.group_head(),
-            "bad %",
+            "violations %",
             "the answer",
             NEXT,
         ],
@@ -117,7 +119,7 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
                 let words = if check.is_sure(target) {
                     Field::text("holds").marked(Tone::Good)
                 } else if check.meets(target) {
-                    Field::text(format!("not sure{because}")).marked(Tone::Mixed)
+                    Field::text(format!("inconclusive{because}")).marked(Tone::Mixed)
                 } else {
                     Field::text(format!("does not hold{because}")).marked(Tone::Bad)
                 };
@@ -147,16 +149,16 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
     let mut points: Vec<String> = measured(solved, robust).into_iter().collect();
     if let Some((what_if, carriers)) = &robust.instead {
         points.push(match carriers.as_slice() {
-            [] => format!("With {what_if}, no other scheduler carries the load on these machines, by one seed."),
+            [] => format!("With {what_if}, no other scheduler sustains the load on these machines (one seed)."),
             some => format!(
-                "With {what_if}, these schedulers carry the load on the same machines, by one seed: {}.",
+                "With {what_if}, these schedulers sustain the load on the same machines (one seed): {}.",
                 some.join(", ")
             ),
         });
         points.push(match is_wanted(&solved.problem.plan) {
-            true => format!("`--what-if {what_if}` also says how much the next answer carries."),
+            true => format!("`--what-if {what_if}` also finds the capacity of the next answer."),
             false => format!(
-                "`--what-if {what_if}` looks for the machines that carry it then; `--next` does for each of these lines."
+                "`--what-if {what_if}` finds machines that sustain it; `--next` does so for each of these rows."
             ),
         });
     }
@@ -181,11 +183,11 @@ fn measured(solved: &Solved, robust: &Robust) -> Option<String> {
     };
     let (own, lacking) = (names(true), names(false));
     Some(match own.as_slice() {
-        [] => "No model has samples of its own batches: in the line of noise=mlperf, MLPerf's runs stand for them."
+        [] => "No model has samples of its own batches: the row of noise=mlperf has the noise of MLPerf's repeated runs."
             .to_string(),
         own => format!(
-            "No samples of its own batches has {}: in the line of noise=mlperf, MLPerf's runs stand for them. {} \
-             vary as they were measured, in every line.",
+            "Without samples of their own batches: {}; the row of noise=mlperf has the noise of MLPerf's repeated runs. \
+             With samples, used in every row: {}.",
             lacking.join(", "),
             own.join(", ")
         ),
@@ -197,7 +199,7 @@ fn of_next(problem: &Problem, next: &Next) -> Field {
     if matches!(next, Next::None) { text.marked(Tone::Bad) } else { text }
 }
 
-/// `16 V100 cost 4 % more (9227 $/month) and have 78 % of headroom in place of 1 %`, and whether they hold where the
+/// `16 V100 cost 4 % more (9227 $/month) and have 78 % headroom instead of 1 %`, and whether they hold where the
 /// answer does not.
 pub fn for_little_more(
     problem: &Problem,
@@ -232,7 +234,7 @@ pub fn for_little_more(
         (_, some) => format!("; they do not hold when {}", some.join(", or when ")),
     };
     Some(format!(
-        "{}: for little more: {pool} cost {} ({} $/month) and have {} of headroom in place of {}{stands}",
+        "{}: for a little more, {pool} cost {} ({} $/month) and have {} headroom instead of {}{stands}",
         answer.group,
         more(dearer(best, other)),
         month(other.cost),

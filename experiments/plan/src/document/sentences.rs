@@ -13,27 +13,29 @@ impl Problem {
         let what = match (self.budget, self.plan.pools) {
             (Some(budget), Pools::Heterogeneous) => {
                 format!(
-                    "for each model the pool that carries most for at most {} $/h",
+                    "for each model the pool with the highest capacity for at most {} $/h",
                     money(budget)
                 )
             }
             (Some(budget), Pools::Homogeneous) => {
-                format!("the cluster that carries most for at most {} $/h", money(budget))
+                format!("the cluster with the highest capacity for at most {} $/h", money(budget))
             }
             (None, Pools::Heterogeneous) => {
-                "for each model the cheapest pool that carries its load".to_string()
+                "for each model the cheapest pool that sustains its load".to_string()
             }
-            (None, Pools::Homogeneous) => "the cheapest cluster that carries the load".to_string(),
+            (None, Pools::Homogeneous) => "the cheapest cluster that sustains the load".to_string(),
             (Some(budget), Pools::Fleet) => format!(
-                "the fleet that carries most of this mix of models for at most {} $/h, each model on one kind",
+                "the fleet that sustains most of this mix of models for at most {} $/h, each model on one type",
                 money(budget)
             ),
             (None, Pools::Fleet) => {
-                "the cheapest fleet that carries the load, each model on one kind".to_string()
+                "the cheapest fleet that sustains the load, each model on one type".to_string()
             }
         };
         let bad = percent(self.plan.target());
-        format!("{what}, with at most {bad} % of the requests of any model late or dropped")
+        format!(
+            "{what}, with at most {bad} % SLO violations (requests that are late or dropped) of any model"
+        )
     }
 }
 
@@ -49,7 +51,7 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
             format!(", {low:.2} to {high:.2} with 95 % confidence")
         });
         words.push(format!(
-            "at the load {:.2} % of the worst model are bad{interval}; allowed are {} %; {seeds} seeds",
+            "SLO violations of the worst model at the load: {:.2} %{interval} (limit {} %); {seeds} seeds",
             best.at_load.bad_rate * 100.0,
             target
         ));
@@ -59,7 +61,7 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
     if problem.budget.is_some() && others > 0 {
         words.push(if tied.is_empty() {
             format!(
-                "it carries more than all {others} runners-up with 95 % confidence, {seeds} seeds"
+                "it sustains more than all {others} runners-up with 95 % confidence, {seeds} seeds"
             )
         } else {
             let cheapest = tied.iter().map(|c| (c.cost, *c)).min_by_key(|c| c.0);
@@ -72,7 +74,7 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
                     )
                 });
             format!(
-                "{} of {others} runners-up cannot be told from it with {seeds} seeds{cheaper}",
+                "{} of {others} runners-up cannot be distinguished from it with {seeds} seeds{cheaper}",
                 tied.len()
             )
         });
@@ -115,11 +117,11 @@ pub fn whole(solved: &Solved) -> Vec<String> {
 pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
     let close = a.close.iter().map(|(counts, cost, check)| {
         format!(
-            "not sure: {} for {} $/h has {:.2} % bad at the load{}, within the target, but {}",
+            "inconclusive: {} for {} $/h has {:.2} % SLO violations at the load{}, within the target, but {}",
             p.words(counts),
             money(*cost),
             check.bad_rate * 100.0,
-            if p.plan.may_lose_of(counts) { " with one machine less" } else { "" },
+            if p.plan.may_lose_of(counts) { " without one machine" } else { "" },
             check.why_not_sure()
         )
     });
@@ -127,7 +129,7 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
     let short = a.best().filter(|b| is_short && b.edge.rate_per_s < a.load_per_s);
     let short = short.map(|b| {
         format!(
-            "too little: the load is {} requests/s, and the budget carries {}",
+            "the budget is too small: the load is {} requests/s, and the pool sustains {}",
             significant(a.load_per_s),
             significant(b.edge.rate_per_s)
         )

@@ -333,7 +333,7 @@ impl PlanFile {
             let key = if both { "goal" } else { "budget_usd_per_hour" };
             let found = if both { "a budget and a goal" } else { "neither a budget nor a goal" };
             let remedy = "write `budget_usd_per_hour` for the best pool under it, or \
-                          `goal = \"carry-load\"` for the cheapest pool that carries the load";
+                          `goal = \"carry-load\"` for the cheapest pool that sustains the load";
             return Err(SpecError::value(key, found, "one of the two", remedy));
         }
         if self.scenario.is_some() == self.scenario_file.is_some() {

@@ -13,7 +13,7 @@ impl PlanFile {
         let carries = self.goal.is_some();
         let only = |key: &str, found: &str| {
             let remedy = "write `goal = \"carry-load\"` in place of the budget";
-            let allowed = "a plan that carries its load (`goal`)";
+            let allowed = "a plan for a given load (`goal`)";
             Err(SpecError::value(key, found, allowed, remedy))
         };
         self.check_survive()?;

@@ -47,7 +47,12 @@ impl Strain {
             if delays.dispatch.is_some() || delays.result.is_some() {
                 let allowed = "`delays.dispatch_ms` and `result_ms`, which can be made longer";
                 let remedy = "leave `delay` out of what is changed";
-                return Err(SpecError::value("delays", "laws of messages", allowed, remedy));
+                return Err(SpecError::value(
+                    "delays",
+                    "distributions of messages' delays",
+                    allowed,
+                    remedy,
+                ));
             }
             delays.dispatch_ms += self.delay_ms;
             delays.result_ms += self.delay_ms;
@@ -111,10 +116,10 @@ fn slow(model: &mut Model, factor: f64) -> Result<(), SpecError> {
 /// A law whose batches take so many times as long.
 pub(crate) fn longer(law: &LatencyLaw, factor: f64, model: &str) -> Result<LatencyLaw, SpecError> {
     law.with_ms(|_, ms| ms * factor).ok_or_else(|| {
-        let allowed = "a law whose batches can be made longer: affine, eq3, poly, a grid, a table or samples by size";
+        let allowed = "a latency model that can be scaled: affine, eq3, poly, a grid, a table or samples by size";
         SpecError::value(
             format!("model.{model}.latency"),
-            "a law that cannot be made longer (proportional, or samples of a zoo)",
+            "a latency model that cannot be scaled (proportional, or samples of a zoo)",
             allowed,
             "leave `latency` out of what is changed",
         )

@@ -129,17 +129,17 @@ impl Choice {
         let model = group.models.get(self.above.worst_model).cloned().unwrap_or_default();
         let bad = self.above.bad_rate * 100.0;
         let who = match group.models.len() {
-            1 => format!("{bad:.1} % bad at 5 % above the edge"),
-            _ => format!("{model}, {bad:.1} % bad at 5 % above the edge"),
+            1 => format!("{bad:.1} % SLO violations at 5 % above capacity"),
+            _ => format!("{model}, {bad:.1} % SLO violations at 5 % above capacity"),
         };
         match self.busiest() {
             Some((kind, busy)) if busy >= BUSY => {
-                format!("{who}; {} is used up ({:.0} % busy)", problem.kind(kind), busy * 100.0)
+                format!("{who}; {} is saturated ({:.0} % busy)", problem.kind(kind), busy * 100.0)
             }
             Some((kind, busy)) => {
                 let kind = problem.kind(kind);
                 format!(
-                    "{who}; waiting, not capacity: the busiest, {kind}, is {:.0} % busy",
+                    "{who}; limited by bursts, not capacity: the busiest type, {kind}, is {:.0} % busy",
                     busy * 100.0
                 )
             }
@@ -258,7 +258,7 @@ impl Answer {
         let edge = &best.edge;
         if edge.unbounded {
             self.unknown.push(format!(
-                "the edge was not found: {} requests/s were still carried, the highest rate tried",
+                "the capacity was not found: {} requests/s, the highest rate tried, were sustained",
                 significant(edge.rate_per_s)
             ));
         }
@@ -269,14 +269,14 @@ impl Answer {
                 "raise `requests_per_model`"
             };
             self.unknown.push(format!(
-                "not monotone: a rate below the edge was not carried, so the edge may be too high; \
+                "not monotone: a rate below the capacity was not sustained, so the capacity may be too high; \
                  {remedy}"
             ));
         }
         if edge.metastable {
             self.unknown.push(
-                "metastable: at 1.5 % less than the edge it does not come back from a burst (twice the \
-                 load for one SLO, at most 5 s), so how long a run near the edge holds is a matter of luck"
+                "metastable: at 1.5 % below capacity it does not recover from a burst (twice the load for one \
+                 SLO, at most 5 s), so how long a run near capacity holds is a matter of luck"
                     .to_string(),
             );
         }
@@ -284,7 +284,7 @@ impl Answer {
             && i.width() > WIDE * edge.rate_per_s
         {
             self.unknown.push(format!(
-                "the edge is uncertain: {} to {} requests/s over {} seeds; raise `seeds` or simulate \
+                "the capacity is uncertain: {} to {} requests/s over {} seeds; raise `seeds` or simulate \
                  more",
                 significant(i.low),
                 significant(i.high),

@@ -120,8 +120,8 @@ fn error(problem: &Problem, group: &Group, e: &PlannerError) -> SpecError {
     // A budget below the base type is refused before (`Problem::finished`).
     let key = of.map_or_else(|| "instance".to_string(), |i| format!("instance[{i}].kind"));
     let found = format!("for `{}`: {e}", group.name);
-    let allowed = "exactly one base type that is in time at every query size, other types that are \
-                   for some, and latencies of each size on each type";
+    let allowed = "exactly one base type that meets the SLO at every query size, other types that do \
+                   at some, and latencies of each size on each type";
     let remedy = "do what the message says; docs/plan.md lists the rules";
     problem.source.placed(SpecError::value(key, found, allowed, remedy))
 }

@@ -239,7 +239,7 @@ impl Chain<'_> {
         if !lacking.is_empty() {
             let models = lacking.join(" and ");
             found.unknown = Some(format!(
-                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
+                "the capacity of {kind}: it was left out, because the latencies of {models} on it are not given"
             ));
         } else if one == Some(0.0) {
             found.unknown =
@@ -261,7 +261,7 @@ impl Chain<'_> {
             let (kind, policy) = (self.bench.problem.kind(self.kind), self.bench.policy.text());
             let used = self.used(most)?;
             found.unknown = Some(format!(
-                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
+                "not even {most} {kind}, its `count_max`, sustain the load with {policy}: {used}"
             ));
         }
         Ok(None)
@@ -322,7 +322,7 @@ impl Chain<'_> {
                 Err(level) => {
                     let begins = problem.day.begins(level);
                     found.unknown = Some(format!(
-                        "no more than {most} {kind} (`count_max`) carry the step from {begins} with {policy} for sure"
+                        "not even {most} {kind} (`count_max`) surely sustain the step from {begins} with {policy}"
                     ));
                     None
                 }
@@ -330,11 +330,11 @@ impl Chain<'_> {
         }
         found.close = close;
         found.unknown = Some(if high == most {
-            format!("{most} {kind}, its `count_max`, are not sure to carry the load with {policy}")
+            format!("whether {most} {kind}, its `count_max`, sustain the load with {policy}")
         } else {
             format!(
-                "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
-                 the first seed, and up to {MORE_MAX} more are not sure to with all of them"
+                "the search on {kind} with {policy} did not converge: {high} instances sustain the load with \
+                 the first seed; with all seeds, up to {MORE_MAX} more are inconclusive"
             )
         });
         Ok(None)
@@ -366,7 +366,7 @@ impl Chain<'_> {
         let of = model.map_or(String::new(), |model| format!(" of {model}"));
         let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
         let used = format!(
-            "{} % bad{of}{in_spite}, {} % of their time used",
+            "{} % SLO violations{of}{in_spite}, {} % busy",
             percent(seen.bad_rate),
             percent(busy)
         );

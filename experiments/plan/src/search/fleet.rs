@@ -304,7 +304,7 @@ fn not_sure(known: &Knowledge<'_>, best: &Assigned) -> Vec<String> {
     let others = known.close.iter().filter(|(cluster, _)| !clusters.contains(cluster));
     let line = |((kind, set), (n, check)): (&Cluster, &(u32, Check))| {
         format!(
-            "whether {n} {} carry {}: {:.2} % are bad at the load, within the target, but {}",
+            "whether {n} {} sustain {}: {:.2} % SLO violations at the load, within the target, but {}",
             known.problem.kind(*kind),
             known.names(*set).join(", "),
             check.bad_rate * 100.0,
@@ -318,7 +318,7 @@ fn not_sure(known: &Knowledge<'_>, best: &Assigned) -> Vec<String> {
 fn none(known: &Knowledge<'_>, fleet: &mut Fleet) -> Vec<String> {
     let problem = known.problem;
     let mut why = vec![
-        "the goal is outside what was simulated: no assignment of the models to the kinds carries the load \
+        "the goal is outside what was simulated: no assignment of the models to the types sustains the load \
          within `count_max`"
             .to_string(),
     ];

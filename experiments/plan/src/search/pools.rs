@@ -200,7 +200,7 @@ impl OfPolicy<'_> {
             let found = self.at_level(level, higher, &mut answer.unknown)?;
             if found.is_none() && problem.day.levels[level] > 0.0 {
                 answer.unknown.push(format!(
-                    "no pool within the limits certainly carries the step from {} with {}",
+                    "no pool within the limits surely sustains the step from {} with {}",
                     problem.day.begins(level),
                     self.bench.policy.text()
                 ));
@@ -310,7 +310,7 @@ impl OfPolicy<'_> {
         answer.searched.left += order.len().saturating_sub(tried);
         if met.is_empty() && tried >= order.len() {
             answer.unknown.push(format!(
-                "no pool within the limits certainly carries {} requests/s; the largest upper bound is \
+                "no pool within the limits surely sustains {} requests/s; the largest upper bound is \
                  {}; raise `count_max` or lower the goal",
                 significant(load),
                 significant(answer.bound_max_per_s.unwrap_or(0.0))
@@ -368,7 +368,7 @@ impl OfPolicy<'_> {
         if all.is_empty() {
             answer
                 .unknown
-                .push("no pool within the budget carries any load within the target".into());
+                .push("no pool within the budget sustains any load within the target".into());
         }
         answer.choices.extend(all);
         Ok(())

@@ -100,9 +100,9 @@ impl Check {
         if let Some(why) = self.untrusted {
             why.words()
         } else if self.metastable {
-            "it does not come back from a burst (twice the load for one SLO, at most 5 s)"
+            "it does not recover from a burst (twice the load for one SLO, at most 5 s)"
         } else if self.lost_for_good {
-            "it does not come back from the loss of a machine in mid-run"
+            "it does not recover from the loss of a machine in mid-run"
         } else {
             "its interval reaches above the target"
         }
@@ -120,7 +120,7 @@ pub struct Edge {
     pub interval: Option<Interval>,
     /// A lower rate was not carried.
     pub not_monotone: bool,
-    /// With 1.5 % less it does not come back from a burst.
+    /// With 1.5 % less it does not recover from a burst.
     pub metastable: bool,
     /// The search gave up: any rate was carried.
     pub unbounded: bool,

@@ -23,7 +23,7 @@ fn what_is_not_sure_of_an_edge_is_told() {
             (|e| e.not_monotone = true) as fn(&mut crate::search::trial::Edge),
         ),
         ("metastable", |e| e.metastable = true),
-        ("the edge was not found", |e| e.unbounded = true),
+        ("the capacity was not found", |e| e.unbounded = true),
     ] {
         let text = told(&change);
         assert!(text.contains(word) && !sure.contains(word), "{word}: {sure} / {text}");

@@ -1,4 +1,4 @@
-//! Days that a cluster follows: of a trace with its own arrivals, and what happens where the size changes.
+//! Days that a cluster follows: of a trace with its own arrivals, and what happens scaling transitions.
 
 use super::{CLUSTERS, error, printed};
 use crate::input::file::{PlanFile, Source};
@@ -311,7 +311,7 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
             assert!(change.requests > 100 && change.lasts > Span::from_ms(60), "{change:?}");
         }
         let said = printed(&found);
-        assert!(said.contains("where the size changes"), "{name}: {said}");
+        assert!(said.contains("scaling transitions"), "{name}: {said}");
         let rows = crate::document::rows::rows(std::slice::from_ref(&found)).unwrap();
         assert!(rows.iter().any(|r| r.metric == "worst_bad_rate_at_change"));
         // One machine for the peak is too few, and a fault of its step, not of the one before.

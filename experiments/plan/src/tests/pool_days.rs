@@ -48,7 +48,7 @@ fn each_level_has_the_cheapest_pool_that_brute_force_finds() {
     assert!(base.sizes.iter().all(|size| size.counts[1] == 0) && base.cost >= best.cost);
     assert_eq!(base.sizes.len(), 3);
     let said = printed(&found);
-    for part in ["over the day: ", " big", "where the size changes: ", "the mean is 60 %"] {
+    for part in ["over the day: ", " big", "scaling transitions: ", "the mean is 60 %"] {
         assert!(said.contains(part), "no `{part}` in:\n{said}");
     }
     let rows = crate::document::rows::rows(std::slice::from_ref(&found)).unwrap();

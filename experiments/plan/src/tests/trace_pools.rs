@@ -313,7 +313,7 @@ fn a_pool_of_several_types_carries_every_step_of_the_trace() {
     assert!(dearer.clone().all(|(even, burst)| even <= burst));
     assert!(dearer.clone().any(|(even, burst)| even < burst), "{:?}", costs(&burst));
     let said = printed(&burst);
-    assert!(said.contains("it does worst in the step from 12:00"), "{said}");
+    assert!(said.contains("its worst step is the one from 12:00"), "{said}");
 }
 
 /// A second model beside that of `POOLS`.

@@ -214,3 +214,25 @@ fn the_answer_comes_first_with_its_number_large_and_all_but_one_table_is_closed(
     assert!(order.windows(2).all(|w| at(w[0]) < at(w[1])), "{html}");
     assert_eq!(html.matches("<details class=\"section\">").count(), 1);
 }
+
+/// What is too wide has shorter cells and fewer numbers, and is never cut into several tables.
+#[test]
+fn a_table_that_is_too_wide_stays_one() {
+    let numbers: Vec<String> = (0..12).map(|i| format!("number {i}")).collect();
+    let head = ["policy", "n", "rate"].into_iter().chain(numbers.iter().map(String::as_str));
+    let mut table = Table::new("", &head.collect::<Vec<_>>());
+    for (i, policy) in ["one", "two"].into_iter().enumerate() {
+        let first = [Field::text(policy), Field::number(7.0, "7".to_string())];
+        let rate = Field::number(0.5, "0.5000".to_string()).with("0.4000 to 0.6001");
+        let others = (0..12).map(|k| Field::number((k + i) as f64, format!("12345.{k}{i}")));
+        table.rows.push(first.into_iter().chain([rate]).chain(others).collect());
+    }
+    let mut page = Page::new("run", "wide");
+    page.section("Results", table.part());
+    let text = page.to_text();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("0.5000 ±0.1001") && text.contains("\n  n: 7\n"), "{text}");
+    assert_eq!(text.matches("policy").count(), 1, "{text}");
+    let cut = text.lines().find(|line| line.contains("with --wide: ")).expect("what is cut");
+    assert!(cut.ends_with("number 10, number 11"), "{cut}");
+}

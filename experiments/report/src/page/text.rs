@@ -1,21 +1,30 @@
 //! A page as text for a terminal. Figures, cards and what is folded are left out.
 
-use super::parts::{Field, Page, Part, Table};
+use super::parts::{Field, Page, Part, Table, Tone};
 use crate::tables::Text;
-use crate::width::width;
+use crate::width::{styled, width};
 use std::fmt::Write;
+
+/// The style of headings.
+const BOLD: u8 = 1;
 
 /// The text: what it is, what came of it, what was asked, the rest.
 pub fn text(page: &Page) -> String {
-    let mut out = format!("{} {}\n", page.kind, page.title);
+    let mut out = styled(&format!("{} {}", page.kind, page.title), BOLD) + "\n";
     if !page.subtitle.is_empty() {
         let _ = writeln!(out, "{}", page.subtitle);
     }
     for v in &page.verdict {
-        let _ = writeln!(out, "{}", v.text);
+        let style = match v.tone {
+            Tone::Plain => 0,
+            Tone::Good => 32,
+            Tone::Mixed => 33,
+            Tone::Bad => 31,
+        };
+        let _ = writeln!(out, "{}", styled(&v.text, style));
     }
     if !page.asked.is_empty() {
-        out.push_str("\nWhat was asked\n");
+        let _ = writeln!(out, "\n{}", styled("What was asked", BOLD));
     }
     for (what, is) in &page.asked {
         let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join(", "));
@@ -29,7 +38,7 @@ pub fn text(page: &Page) -> String {
         let parts: String =
             parts.iter().enumerate().map(|(i, part)| format!("{}{part}", gap(i))).collect();
         if !parts.is_empty() {
-            let _ = write!(out, "\n{}\n{parts}", section.title);
+            let _ = write!(out, "\n{}\n{parts}", styled(&section.title, BOLD));
         }
     }
     out
@@ -57,22 +66,57 @@ fn part(part: &Part) -> String {
     }
 }
 
+/// One table, whatever its width: one that is too wide has shorter cells; if that is not enough, a column of one value
+/// in a line below, and no more of the last numbers than fit.
 fn table(table: &Table) -> String {
-    let head: Vec<&str> = table.columns.iter().map(String::as_str).collect();
-    let words: Vec<&str> = (0..head.len())
-        .filter(|i| *i < table.keys || !table.is_number(*i))
-        .map(|i| head[i])
-        .collect();
-    let mut text = Text::new(&head);
-    table.rows.iter().for_each(|row| text.line(row.iter().map(words_of).collect()));
-    let caption =
-        if table.caption.is_empty() { String::new() } else { format!("  {}\n", table.caption) };
-    let rows = text.left(&words).in_width(width().saturating_sub(2));
-    caption
-        + &rows
-            .lines()
-            .map(|line| format!("  {line}").trim_end().to_string() + "\n")
-            .collect::<String>()
+    let within = width().saturating_sub(2);
+    let is_number = |i: &usize| *i >= table.keys && table.is_number(*i);
+    let mut shown: Vec<usize> = (0..table.columns.len()).collect();
+    let of = |shown: &[usize], cell: fn(&Field) -> String| {
+        let head: Vec<&str> = shown.iter().map(|i| table.columns[*i].as_str()).collect();
+        let words = shown.iter().filter(|i| !is_number(i)).map(|i| table.columns[*i].as_str());
+        let mut text = Text::new(&head);
+        let line = |row: &Vec<Field>| shown.iter().map(|i| cell(&row[*i])).collect();
+        table.rows.iter().for_each(|row| text.line(line(row)));
+        text.left(&words.collect::<Vec<_>>())
+    };
+    let (mut text, mut below) = (of(&shown, words_of), Vec::new());
+    if text.natural_width() > within {
+        text = of(&shown, short);
+    }
+    if !text.fits(within) {
+        let first = |i: &usize| words_of(&table.rows[0][*i]);
+        let is_same = |i: &usize| table.rows.iter().all(|row| words_of(&row[*i]) == first(i));
+        let is_constant = |i: &mut usize| table.rows.len() > 1 && is_number(i) && is_same(i);
+        let same = shown.extract_if(.., is_constant).collect::<Vec<_>>();
+        below = same.iter().map(|i| format!("{}: {}", table.columns[*i], first(i))).collect();
+        text = of(&shown, short);
+        let mut cut = Vec::new();
+        while !text.fits(within) && shown.iter().filter(|i| is_number(i)).count() > 1 {
+            let last = shown.iter().rposition(|i| is_number(i)).unwrap_or_default();
+            cut.insert(0, table.columns[shown.remove(last)].as_str());
+            text = of(&shown, short);
+        }
+        below.extend((!cut.is_empty()).then(|| format!("with --wide: {}", cut.join(", "))));
+    }
+    let caption = (!table.caption.is_empty()).then_some(&table.caption);
+    let rows = text.in_width(within);
+    let lines = caption.into_iter().map(String::as_str).chain(rows.lines());
+    let lines = lines.chain(below.iter().map(String::as_str));
+    lines.map(|line| format!("  {line}").trim_end().to_string() + "\n").collect()
+}
+
+/// A cell in fewer columns: `6314 ±85` where the interval is as long on either side.
+fn short(field: &Field) -> String {
+    let half = || {
+        let (low, high) = field.below.split_once(" to ")?;
+        let digits = low.split_once('.').map_or(0, |(_, d)| d.len());
+        let [value, low, high] = [&field.text, low, high].map(|x| x.parse::<f64>().ok());
+        let (below, above) = (value? - low?, high? - value?);
+        let is_even = (above - below).abs() < 2.5 * 0.1_f64.powi(digits as i32);
+        is_even.then(|| format!("{} ±{:.digits$}", field.text, below.max(above)))
+    };
+    half().unwrap_or_else(|| words_of(field))
 }
 
 /// A cell in one line: `6314 (6230 to 6399)`.

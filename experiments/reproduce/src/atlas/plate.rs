@@ -42,7 +42,7 @@ impl Plate {
         for section in own.sections {
             match section.title.as_str() {
                 "Figure" => parts.extend(section.parts),
-                "The paper's sentences" | "Assumptions, where the paper says nothing" => {
+                "Claims" | "Assumptions, where the paper says nothing" => {
                     folded.push((section.title, section.parts));
                 }
                 _ => {}
@@ -74,7 +74,7 @@ pub fn page(chosen: &Chosen, plates: Vec<Plate>) -> (Page, Vec<Row>) {
     let tone = if hold == of { Tone::Good } else { Tone::Mixed };
     page.say(
         tone,
-        format!("Of {of} sentences that are checked, most of them the papers', {hold} hold, {not} do not, {undecided} are undecided{none}."),
+        format!("Of {of} claims that are checked, most of them the papers', {hold} hold, {not} do not, {undecided} are undecided{none}."),
     );
     if !chosen.longer.is_empty() {
         let n = chosen.longer.len();
@@ -98,8 +98,7 @@ fn summary(plates: &[Plate]) -> Table {
         .chain(VERDICTS.map(|v| v.0))
         .chain(["off the paper's numbers"])
         .collect();
-    let mut table =
-        Table::new("sentences by verdict; the error of each id's first metric", &columns);
+    let mut table = Table::new("claims by verdict; the error of each id's first metric", &columns);
     for plate in plates {
         let tones = [Tone::Plain, Tone::Bad, Tone::Mixed, Tone::Mixed];
         let count = |(n, tone): (&usize, Tone)| match *n {

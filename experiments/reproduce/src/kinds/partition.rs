@@ -47,7 +47,11 @@ impl Kind for OfPartition {
     fn refused(&self, option: CliOption) -> Option<Refused> {
         let allowed =
             "a fixed number of configurations, each of a seed: there is no finish rate to narrow";
-        if option == CliOption::UntilCi { Refused::for_seeds(allowed) } else { None }
+        match option {
+            CliOption::UntilCi => Refused::for_seeds(allowed),
+            CliOption::Set => Refused::for_set("the problem of the file: only its seed varies"),
+            _ => None,
+        }
     }
 
     fn cases(&self) -> CasesOf {

@@ -40,7 +40,7 @@ impl Kind for OfScore {
         if e.system.is_empty() {
             return Ok(());
         }
-        let allowed = "none with `score`: its laws and requests are its curves";
+        let allowed = "none with `score`: its distributions and requests are its curves";
         Err(SpecError::value("system", "systems", allowed, "remove them"))
     }
 

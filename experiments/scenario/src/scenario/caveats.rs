@@ -37,29 +37,29 @@ pub const CAVEATS: [(&str, &str); 9] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
-         iteration-level batching. An LLM server that has them behaves otherwise.",
+         iteration-level batching. An LLM server behaves differently.",
     ),
     (
         REPLAYED,
         "arrivals are a recorded list that `replay` changes: in several copies, at another speed, several times over, or \
-         in blocks that the seed draws from it. Nobody has recorded these.",
+         in blocks that the seed draws from it. The result is no recording.",
     ),
     (
         SQUEEZED,
-        "the list runs more than 1.5 times as fast as it was recorded: its bursts are as much denser and shorter, as if \
-         each user were as much faster. For more users take `copies` of it in place of `speed`.",
+        "the list runs more than 1.5 times as fast as it was recorded: its bursts are denser and shorter by that factor, as \
+         if each user were faster. For more users use `copies` instead of `speed`.",
     ),
     (
         KNOWN_TIMES,
-        "the policy plans with one execution time for each model and batch size, as its paper assumes; here times \
-         vary. Low results say little of the paper's system.",
+        "the policy assumes one latency for each model and batch size, as its paper does; here latencies vary, so a \
+         low score does not reflect the published system.",
     ),
-    (ONE_MODEL, "the policy's paper serves one model with these devices; here are several."),
+    (ONE_MODEL, "the policy's paper serves one model on these devices; here there are several."),
     (
         ONE_KIND,
-        "the policy plans with the latencies of one kind of device; here kinds differ, and it is told those of the \
-         base kind: the one with `base`, or else the cheapest for its work (without prices the fastest) that meets \
-         the SLO.",
+        "the policy assumes that all devices have the same latencies; here GPU types differ, and it is given those of \
+         the base type: the one with `base`, or else the cheapest for its work (without prices the fastest) that \
+         meets the SLO.",
     ),
     (
         ONE_STAGE,

@@ -407,9 +407,10 @@ fn app_times(file: &ScenarioFile) -> Result<(), SpecError> {
     let carried = file.arrivals.as_ref().map_or(Vec::new(), |a| carried(file, a));
     for (i, app) in file.app.iter().enumerate() {
         if app.time.is_none() && !carried.contains(&i) {
-            let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
+            let allowed =
+                "a distribution of execution times, such as `{ constant = { ms = 5.0 } }`";
             let remedy =
-                "add `time`; only arrivals from `llm`, `workload` or `queries` carry their own";
+                "add `time`; only arrivals from `llm`, `workload` or `queries` bring their own";
             return Err(SpecError::value(format!("app[{i}].time"), "nothing", allowed, remedy));
         }
     }

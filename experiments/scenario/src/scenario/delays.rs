@@ -23,7 +23,7 @@ fn message(name: &str, ms: f64, law: Option<&DelayLaw>) -> Result<delay::DelayLa
     let constant = span_ms(&format!("delays.{name}_ms"), ms)?;
     let Some(law) = law else { return Ok(constant.into()) };
     if ms != 0.0 {
-        let (key, found) = (format!("delays.{name}_ms"), format!("{ms}, beside a law"));
+        let (key, found) = (format!("delays.{name}_ms"), format!("{ms}, beside a distribution"));
         let allowed = format!("`{name}_ms` or `{name}`, not both");
         return Err(SpecError::value(key, found, allowed, "remove one"));
     }

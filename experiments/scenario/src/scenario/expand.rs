@@ -223,7 +223,8 @@ fn of_zoo(i: usize, wanted: &Zoo, devices: &[Device]) -> Result<Vec<Model>, Spec
     }
     if let Some(select) = wanted.select {
         if models.iter().any(|m| m.latency.batching_effect().is_none()) {
-            let (found, allowed) = (format!("`select` of `{}`", zoo.name), "zoos of affine laws");
+            let (found, allowed) =
+                (format!("`select` of `{}`", zoo.name), "zoos of affine latency models");
             let remedy = "name the models in `models`: measured tables have no alpha and beta";
             return Err(SpecError::value(key("select"), found, allowed, remedy));
         }

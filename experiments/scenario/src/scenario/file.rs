@@ -1,7 +1,7 @@
 //! The keys of a scenario file, as `serde` reads and writes them.
 //!
 //! It checks no value: `check.rs` does. The comments on its fields are what readers see: the tables
-//! of `docs/scenarios.md` and the JSON Schema of `orrery schema scenario` are made from them.
+//! of `docs/scenarios.md` and the JSON Schema of `orrery self schema scenario` are made from them.
 
 mod autoscale;
 mod delays;
@@ -141,7 +141,7 @@ pub struct Model {
     pub load_ms: f64,
     /// The true latency of its batches (see below).
     pub latency: LatencyLaw,
-    /// The latency that policies are told, if it differs from the true one: as it is, on every kind of device.
+    /// The latency that policies assume, if it differs from the actual one: as it is, on every GPU type.
     #[schemars(extend("x-default" = "`latency`"))]
     pub believed: Option<LatencyLaw>,
     /// `{ KIND = LAW }`: the true latency on one kind of device, in place of `latency` divided by its
@@ -203,7 +203,7 @@ pub enum LatencyLaw {
     /// Rows of size and measured latencies in ms, in increasing size; one is drawn for each batch.
     #[schemars(extend("x-form" = "[[1, [5.0, 5.2]], [2, [6.1]]]"))]
     Measured(Vec<(u32, Vec<f64>)>),
-    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote, its rows in a CSV
+    /// The latency model of a model (default: the same name) in a file that `orrery-replay profile` wrote, its rows in a CSV
     /// of batch sizes and latencies, or what another tool measured (docs/formats.md).
     Profile {
         /// Its path from the scenario's folder.
@@ -222,7 +222,7 @@ pub struct Device {
     /// Name of the kind, unique in the file.
     #[serde(default = "gpu")]
     pub kind: String,
-    /// Number of devices of this kind; of a kind with 0 there are none, and its laws are not used.
+    /// Number of devices of this kind; of a kind with 0 there are none, and its latencies are not used.
     #[serde(default = "one_u32")]
     pub count: u32,
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
@@ -252,7 +252,7 @@ pub struct Device {
     #[schemars(extend("x-unit" = "pages"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
-    /// Divides every latency, also those that policies are told; `proportional` needs `latency_on` on a kind whose speed is not 1.
+    /// Divides every latency, also those that policies assume; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
     /// Price of one device; kinds with prices form a pool, which must have a base kind.
@@ -346,7 +346,7 @@ pub struct App {
     #[schemars(extend("x-default" = "none"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
-    /// Execution times alone (see below); may be omitted if the arrivals carry them, or if the model's
+    /// Execution times in isolation (see below); may be omitted if the arrivals have them, or if the model's
     /// latency does not depend on them.
     #[schemars(extend("x-default" = "required, or of a batch of one"))]
     pub time: Option<TimeLaw>,
@@ -530,7 +530,7 @@ impl Default for Profile {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Profiler {
-    /// Every n-th request is measured alone, and the policy is told the result.
+    /// Every n-th request is measured in isolation, and the policy gets the result.
     pub every: u64,
     /// Delay of that report after the request ends.
     #[serde(default)]

@@ -268,7 +268,8 @@ pub(super) fn source(
             (None, Alone::Missing) => {
                 let key = format!("app[{number}].time");
                 let found = format!("nothing, and `{}` has no execution times", w.file);
-                let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
+                let allowed =
+                    "a distribution of execution times, such as `{ constant = { ms = 5.0 } }`";
                 return Err(SpecError::value(key, found, allowed, "add `time`"));
             }
         };

@@ -263,8 +263,8 @@ impl LatencyLaw {
             // `measured.rs` has put the profile's law in its place, but for one in a zoo.
             LatencyLaw::Profile { file, .. } => {
                 let found = format!("a profile, `{file}`");
-                let remedy = "write the law itself, or name the profile in `[[model]]`";
-                Err(SpecError::value(key, found, "a law with its numbers", remedy))
+                let remedy = "write the latency model itself, or name the profile in `[[model]]`";
+                Err(SpecError::value(key, found, "a latency model with its numbers", remedy))
             }
             LatencyLaw::Samples(name) => {
                 // The seed is the run's: see `Scenario::world`.
@@ -293,7 +293,12 @@ impl SizesLaw {
             return Ok(law);
         }
         let SizesLaw::Samples { file, column, count_column } = self else {
-            return Err(SpecError::value(key, "no law", "a law of sizes", "give one"));
+            return Err(SpecError::value(
+                key,
+                "no distribution",
+                "a distribution of sizes",
+                "give one",
+            ));
         };
         let key = format!("{key}.samples");
         let sizes = files.samples(&key, file, column, count_column.as_deref())?;
@@ -415,7 +420,12 @@ impl TimeLaw {
                 let times = files.times(&format!("{key}.samples"), file, column, *unit)?;
                 Ok(ExecLaw::empirical(times))
             }
-            _ => Err(SpecError::value(key, "no law", "a law of execution times", "give one")),
+            _ => Err(SpecError::value(
+                key,
+                "no distribution",
+                "a distribution of execution times",
+                "give one",
+            )),
         }
     }
 }

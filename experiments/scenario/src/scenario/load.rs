@@ -361,7 +361,7 @@ impl OpenLoad {
                 let remedy = "give it a `time`, so that policies get a profile, or remove it";
                 let found = "nothing, and the arrivals have no request of it";
                 let key = format!("app[{i}].time");
-                Err(SpecError::value(key, found, "a law of execution times", remedy))
+                Err(SpecError::value(key, found, "a distribution of execution times", remedy))
             }
         };
         missing.into_iter().map(law).collect()

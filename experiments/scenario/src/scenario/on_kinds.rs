@@ -133,7 +133,7 @@ fn undivided(key: String, model: &Model, device: &Device) -> SpecError {
         let found = format!("`proportional` on `{kind}`, whose speed is {speed}");
         let allowed = "`affine`, `eq3` or `table` with a speed other than 1";
         let remedy = format!(
-            "give the law on this kind: \
+            "give the latency model on this type: \
              `latency_on = {{ {kind} = {{ eq3 = {{ c0_ms = 1.0, c1 = 0.5 }} }} }}`"
         );
         return SpecError::value(key, found, allowed, remedy);

@@ -2,7 +2,7 @@
 //!
 //! It reads no values; a text that is no TOML has no places.
 
-use crate::error::{SpecError, nearest};
+use crate::error::{SpecError, hint, one_of};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -93,21 +93,30 @@ pub fn parse_error(name: &str, text: &str, error: &toml::de::Error) -> SpecError
         Some(span) => format!("{name}:{}", line_at(text, span.start)),
         None => name.to_string(),
     };
-    let mut message = error.to_string().trim_end().to_string();
-    if let Some(near) = nearest_expected(error.message()) {
-        message.push_str(&format!("; did you mean `{near}`?"));
-    }
-    SpecError::Parse { file, message }
+    let message = error.to_string().replace(error.message(), &said(error.message()));
+    SpecError::Parse { file, message: message.trim_end().to_string() }
 }
 
-/// The nearest to an unknown word among those that `toml` lists: it has two ways to say so.
-pub(super) fn nearest_expected(message: &str) -> Option<&str> {
-    if let Some(lists) = message.strip_prefix("unexpected keys in table: ") {
-        let (typed, known) = lists.split_once(", available keys: ")?;
-        return nearest(typed.split(", ").next()?, known.split(", "));
-    }
-    let mut words = message.strip_prefix("unknown ")?.split('`').skip(1).step_by(2);
-    nearest(words.next()?, words)
+/// What `toml` says: of words that it expected the nearest first, and at most ten.
+pub(super) fn said(message: &str) -> String {
+    let shortened = || {
+        let head = message.split(", expected").next()?.split(", available").next()?;
+        // It has two ways to list words.
+        let (typed, known): (&str, Vec<&str>) = match message.strip_prefix("unknown ") {
+            None => {
+                let lists = message.strip_prefix("unexpected keys in table: ")?;
+                let (typed, known) = lists.split_once(", available keys: ")?;
+                (typed.split(", ").next()?, known.split(", ").collect())
+            }
+            Some(lists) => {
+                let mut words = lists.split('`').skip(1).step_by(2);
+                (words.next()?, words.collect())
+            }
+        };
+        let near = hint(typed, known.iter().copied());
+        Some(format!("{head}; {near}expected {}", one_of(typed, known)))
+    };
+    shortened().unwrap_or_else(|| message.to_string())
 }
 
 #[cfg(test)]

@@ -139,11 +139,13 @@ pub fn with_keys<T: Serialize + DeserializeOwned>(
 
 fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-    let near = place::nearest_expected(e.message());
-    let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-    let (allowed, remedy) =
-        (format!("a key and a value of {of}"), format!("{hint}correct the key or the value"));
-    SpecError::value(keys.join("`, `"), e.message(), allowed, remedy)
+    let allowed = format!("a key and a value of {of}");
+    SpecError::value(
+        keys.join("`, `"),
+        place::said(e.message()),
+        allowed,
+        "correct the key or the value",
+    )
 }
 
 /// Sets a dotted key; tables on the way are made, items of lists are found by name or number.

@@ -47,13 +47,13 @@ enum Form {
 pub static ZOOS: &[Zoo] = &[
     Zoo {
         name: "symphony-1080ti",
-        what: "Symphony, Table 3: affine laws and SLOs on a GeForce 1080 Ti",
+        what: "Symphony, Table 3: affine latency models and SLOs on a GeForce 1080 Ti",
         form: Form::Affine,
         csv: include_str!("../../data/symphony_models_1080ti.csv"),
     },
     Zoo {
         name: "symphony-a100",
-        what: "Symphony, Table 4: affine laws and SLOs on an A100",
+        what: "Symphony, Table 4: affine latency models and SLOs on an A100",
         form: Form::Affine,
         csv: include_str!("../../data/symphony_models_a100.csv"),
     },

@@ -61,7 +61,7 @@ impl Tokens {
         self.check_fit(&machine, coming.list())?;
         let longest = coming.longest();
         if longest > IN_TIME_MAX {
-            let found = format!("{} s in which an answer is in time", longest.as_secs_f64());
+            let found = format!("{} s until an answer is late", longest.as_secs_f64());
             let allowed = format!("at most {} s", IN_TIME_MAX.as_secs_f64());
             let remedy = "lower `tpot_ms` or `ttft_ms`: a probe lasts many times as long";
             return Err(SpecError::value("slo", found, allowed, remedy));
@@ -86,8 +86,10 @@ impl Tokens {
         between("block_tokens", self.block_tokens, BLOCK_TOKENS_MAX)?;
         let profile = StepProfile::read(input(&self.profile, folder)?)?;
         let Some(fitted) = profile.fit() else {
-            let found =
-                format!("`{}`, whose rows do not determine the law of a step", self.profile);
+            let found = format!(
+                "`{}`, whose rows do not determine the latency model of a step",
+                self.profile
+            );
             let allowed =
                 "rows of attention with only decodes, only prompts, and both, of several sizes";
             return Err(SpecError::value("profile", found, allowed, "measure more of them"));

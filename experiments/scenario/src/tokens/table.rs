@@ -55,7 +55,7 @@ pub struct Tokens {
 pub struct AllReduce {
     /// How often a step does it: twice in each layer.
     pub times: u32,
-    /// The time of one that carries nothing.
+    /// The time of an empty one.
     pub us: f64,
     /// Bytes for each token.
     pub token_bytes: u32,

@@ -165,7 +165,7 @@ const simulator = (() => {
     element("shipped").value = name || "";
     const isCarried = whose().length > 0;
     element("text-note").textContent = isCarried
-      ? "The address of this page carries it."
+      ? "The address of this page contains it."
       : `It is too long for an address (at most ${CARRIED_MAX.toLocaleString("en")} characters): keep it as a file.`;
   }
 

@@ -124,7 +124,7 @@ fn an_answer_holds_in_a_much_longer_run() {
     let mut broken = Vec::new();
     for r in &all {
         let line = format!(
-            "world {}, {}: {:.1}/s [{}], at least {:.2} % bad at 97 %, at most {:.2} beyond; {} requests",
+            "world {}, {}: {:.1}/s [{}], at least {:.2} % SLO violations at 97 %, at most {:.2} beyond; {} requests",
             r.number,
             r.policy,
             r.answer_per_s,

@@ -387,11 +387,9 @@ const SMALLER: [(&str, &str); 14] = [
     ("stall_s = 0.5", "stall_s = 0.1"),
 ];
 
-/// Everything that a GPU is asked for, in its short form: every campaign's file, every step, and again where it stopped.
-#[test]
-fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
-    let home = with_driver(Some(&stand_in()));
-    let at = |name: &str| home.path().join(name);
+/// The script and all that it runs, with a sleeper in place of PyTorch and a card that never changes.
+fn copy_smaller(home: &Path) {
+    let at = |name: &str| home.join(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in ["scripts", "replay/campaigns", "replay/workers", "bin"] {
         std::fs::create_dir_all(at(folder)).unwrap();
@@ -415,6 +413,15 @@ fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
     std::fs::write(at("replay/workers/run_torch.py"), SLEEPER).unwrap();
     let card = "1980 MHz, 2619 MHz, 120.50 W, 700.00 W, 41, 0x0000000000000000, Enabled, 0, Disabled, Default, Enabled";
     write_program(&at("bin/nvidia-smi"), &format!("#!/bin/sh\necho '{card}'\n"));
+}
+
+/// Everything that a GPU is asked for, in its short form: every campaign's file, every step, and again from the
+/// archive.
+#[test]
+fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
+    let home = with_driver(Some(&stand_in()));
+    let at = |name: &str| home.path().join(name);
+    copy_smaller(home.path());
     let path = format!("{}:{}", at("bin").display(), std::env::var("PATH").unwrap());
     let run = |only: &str| {
         let mut script = Command::new("bash");

@@ -4,7 +4,7 @@
 use orrery_replay::Error;
 use orrery_replay::compare::read_log_file;
 use orrery_replay::validate::{
-    Campaign, Effort, PointResult, Standing, Store, has_gpu_run, run, to_csv, verdict,
+    Campaign, Effort, PointResult, Standing, Store, run, to_csv, verdict,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -291,19 +291,6 @@ fn what_was_only_measured_is_predicted_later() {
         assert_eq!(comparable(later), comparable(whole));
     }
     assert_eq!(go(&file, &there, (1, 1), Some(Duration::ZERO)).said, Vec::<String>::new());
-}
-
-#[test]
-fn only_a_run_on_a_gpu_that_counts_is_one() {
-    let row =
-        |invalid, device, name| format!("invalid,device,device_name\n{invalid},{device},{name}\n");
-    assert!(has_gpu_run(&row("", "cuda:0", "NVIDIA A100")));
-    assert!(!has_gpu_run(&row("the host could not keep up", "cuda:0", "NVIDIA A100")));
-    assert!(!has_gpu_run(&row("", "cuda:0", "orrery stand-in (no GPU)")));
-    assert!(!has_gpu_run(&row("", "emulated", "waits")));
-    assert!(has_gpu_run(&row("", "worker:0", "\"PyTorch 2.11.0, GPU NVIDIA A100\"")));
-    assert!(!has_gpu_run(&row("", "worker:0", "ONNX Runtime 1.30")));
-    assert!(!has_gpu_run(""));
 }
 
 #[test]

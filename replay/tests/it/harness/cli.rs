@@ -194,7 +194,8 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     refused(at, &["validated", "v"], &["odd/result.json", "line 1", "remove the file"]);
 }
 
-/// A report needs no device: what was measured elsewhere is read here, and the kept reports are what the program writes.
+/// A report needs no device: what was measured elsewhere is read here, and the kept reports are what the program
+/// writes.
 #[test]
 fn the_kept_reports_are_written_again_where_there_is_no_such_device() {
     let place = tempfile::tempdir().unwrap();

@@ -101,7 +101,8 @@ impl Container {
         } else if seen.samples < ENOUGH {
             largest + 1
         } else {
-            let growth = Normal::new(Det(0.1), Det(0.05)).expect("a proper law").sample(draws).0;
+            let growth =
+                Normal::new(Det(0.1), Det(0.05)).expect("a proper distribution").sample(draws).0;
             (f64::from(largest) * (1.0 + growth.max(0.0))) as u32
         }
     }

@@ -22,7 +22,7 @@ pub enum Estimate {
 impl Words for Estimate {
     const WORDS: &'static [(&'static str, Estimate, &'static str)] = &[
         ("mean", Estimate::Mean, "the expectation of the latency of the batch (Eq. 5)"),
-        ("quantile", Estimate::Quantile(0.999), "a quantile of its law (Eq. 9)"),
+        ("quantile", Estimate::Quantile(0.999), "a quantile of its distribution (Eq. 9)"),
     ];
 }
 
@@ -40,13 +40,13 @@ impl Words for BatchLaw {
         (
             "common",
             BatchLaw::Common,
-            "one law for each batch size: the longest of all applications",
+            "one distribution for each batch size: the longest of all applications",
         ),
         ("own", BatchLaw::Own, "one draw of the request's own application, the others of all"),
     ];
 }
 
-/// How the applications of a model are weighed where their laws are put together.
+/// How the applications of a model are weighed where their distributions are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shares {
     /// All alike (dissertation, §5.1).
@@ -206,14 +206,14 @@ impl Settings for Config {
         )
         .needs("estimate", "quantile")
         .from("ours"),
-        word("estimate_law", |c: &mut Self| &mut c.estimate_law, "the law that the estimate is of")
+        word("estimate_law", |c: &mut Self| &mut c.estimate_law, "the distribution that the estimate is of")
             .from("§4.3; dissertation, §5.1"),
-        word("score_law", |c: &mut Self| &mut c.score_law, "the law that the score is of")
+        word("score_law", |c: &mut Self| &mut c.score_law, "the distribution that the score is of")
             .from("§4.3; dissertation, §5.1"),
         word(
             "shares",
             |c: &mut Self| &mut c.shares,
-            "weights of the applications where their laws are put together",
+            "weights of the applications where their distributions are combined",
         )
         .from("dissertation, §5.1"),
         word("order", |c: &mut Self| &mut c.order, "order in which batch sizes are tried")
@@ -222,7 +222,7 @@ impl Settings for Config {
             "b_per_ms",
             1e-12..=1e3,
             |c: &mut Self| Some(&mut c.b_per_ms),
-            "parameter of the anticipated delay's law, per millisecond",
+            "parameter of the anticipated delay's distribution, per millisecond",
         )
         .from("§4.4"),
         count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch"),

@@ -22,7 +22,7 @@ pub enum Fault {
     // 1. Conservation.
     #[error("{request} comes twice")]
     ComesTwice { request: RequestId },
-    #[error("{request} is told of later than it came, at {at}")]
+    #[error("{request} is recorded later than it came, at {at}")]
     ComesLate { request: RequestId, at: Time },
     #[error("{request} never came, or has ended")]
     NotHere { request: RequestId },
@@ -44,13 +44,13 @@ pub enum Fault {
     NoSuchTokens { request: RequestId, tokens: u32, has: u64 },
     #[error("{request} has no first token at this instant")]
     NoFirstToken { request: RequestId },
-    #[error("{request} ends, and its first token was not told of")]
+    #[error("{request} ends, and its first token was not recorded")]
     FirstNotTold { request: RequestId },
 
     // 4. Steps.
     #[error("something is decided within a step that ends at {end}")]
     WithinAStep { end: Time },
-    #[error("a step lasts {lasts} ns, and by the law {law} ns")]
+    #[error("a step lasts {lasts} ns, and by the latency model {law} ns")]
     WrongTime { lasts: i128, law: i128 },
 }
 

@@ -62,7 +62,7 @@ impl Words for Order {
     const WORDS: &'static [(&'static str, Order, &'static str)] = &[
         ("fcfs", Order::Fcfs, "by arrival"),
         ("edf", Order::Edf, "by the time by which the first token is wanted"),
-        ("orloj", Order::Orloj, "by Orloj's score, with the law of answers' lengths"),
+        ("orloj", Order::Orloj, "by Orloj's score, with the distribution of answers' lengths"),
     ];
 }
 

@@ -11,7 +11,7 @@ const FIELDS: &[Field] = &[
     Field::new(&["app"], "the name of the application").needed(),
     Field::new(&["func"], "nothing but a count").needed(),
     Field::new(&["end_timestamp"], "the arrival, less `duration`").needed(),
-    Field::new(&["duration"], "the execution time alone").needed(),
+    Field::new(&["duration"], "the execution time in isolation").needed(),
 ];
 
 pub const FORMAT: Format = Format {

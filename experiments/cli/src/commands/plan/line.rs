@@ -1,5 +1,6 @@
 //! A plan asked in one line: the options, and the plan file that they are written into.
 
+use crate::commands::names::POLICIES;
 use clap::Args;
 use orrery_plan::{Line, PlanFile, Source};
 use orrery_report::say;
@@ -26,11 +27,12 @@ pub struct LineArgs {
     /// The price of one in dollars per hour, in place of the list `lambda`; may be repeated.
     #[arg(long = "price", value_name = "KIND=USD", requires = "models")]
     pub prices: Vec<String>,
-    /// Machines that may be lost: 0, 1 (any one), or a GPU of which one may be.
+    /// Machines whose loss the pool tolerates: 0, 1 (any one), or a GPU type of which it may lose one.
     #[arg(long, value_name = "N", requires = "models")]
     pub survive: Option<String>,
     /// A scheduler, in place of `symphony` and `clockwork`; may be repeated.
     #[arg(long = "policy", value_name = "POLICY", requires = "models")]
+    #[arg(value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
     /// Where the plan file is written, instead of MODEL-RATE.toml.
     #[arg(long, value_name = "FILE", requires = "models")]

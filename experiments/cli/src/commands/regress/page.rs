@@ -76,7 +76,7 @@ fn say(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
     if is(Says::Seeds) && compared().all(is_of_seeds) {
         page.say(
             Tone::Plain,
-            "Nothing but the seeds changed: their luck is all that differs, no loss is shown.",
+            "Only the seeds changed: the differences are chance, and show no regression.",
         );
     }
     if !is(Says::Failed) && !blessed {
@@ -106,7 +106,7 @@ fn seeds(page: &mut Page, outcomes: &[Outcome]) {
     page.say(
         Tone::Plain,
         format!(
-            "About {n} seeds would tell the largest move within noise ({} of {}{share}) from chance; {now} run.",
+            "About {n} seeds would distinguish the largest change within noise ({} of {}{share}) from chance; {now} run.",
             new.metric,
             new.subject()
         ),

@@ -180,7 +180,7 @@ fn absent(i: usize, key: &str, name: &str, known: &BTreeSet<&str>) -> SpecError 
         false => format!("one of what was rerun: {}", all.join(", ")),
     };
     let remedy = match nearest(name, all.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => format!("did you mean `{near}`? "),
         None if key == "model" => "without `model` it is about all requests".to_string(),
         None => format!("correct `{key}`"),
     };

@@ -1,5 +1,7 @@
 //! What can be asked of `orrery reproduce`.
 
+use crate::commands::names::IDS;
+use crate::commands::set::Set;
 use clap::Args;
 use orrery_report::Output;
 use orrery_report::figure::Size;
@@ -15,19 +17,21 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3
   orrery reproduce orloj-table-3 --case six-modal --seeds 10 --format wide
+  orrery reproduce orloj-table-3 --set load.offered=1.5 --case one-modal
   orrery reproduce orloj-generality --paper more-cases.csv
   orrery reproduce orloj-table-5 --out results/ --plot results/table-5.png
   orrery reproduce symphony-fig-7 --out shared/ --share      # on each of four machines, then:
-  orrery merge shared/
+  orrery sweep merge shared/
   orrery reproduce --all --under 1m --out all/ --html all/atlas.html
   orrery reproduce --all --of salus --out salus/")]
 pub struct Reproduce {
     /// The experiment's id (see `orrery list`), or an experiment file.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(value_parser = IDS, hide_possible_values = true)]
     pub id: Option<String>,
     /// Everything that is shipped, one after another, and what came out in one table and with `--html` on one page.
     /// With `--out` each id's files and times are kept, and the same command continues where it was stopped.
-    #[arg(long, conflicts_with_all = ["cases", "paper", "seeds", "until_ci", "max_seeds", "shard", "plot", "details"])]
+    #[arg(long, conflicts_with_all = ["cases", "paper", "seeds", "until_ci", "max_seeds", "shard", "plot", "details", "set"])]
     pub all: bool,
     /// With `--all`: only this paper (see `orrery list`).
     #[arg(long, value_name = "PAPER", requires = "all")]
@@ -46,6 +50,10 @@ pub struct Reproduce {
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
+    pub set: Set,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
     pub output: Output,
     /// Number of replications (configurations of a partition), instead of the file's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -61,12 +69,12 @@ pub struct Reproduce {
     /// Also make rows for each model, application and device.
     #[arg(long, help_heading = WITHOUT_EFFECT)]
     pub details: bool,
-    /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
-    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
+    /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html", "set"])]
     pub shard: Option<Shard>,
     /// Share the parts with other workers on `--out`: each takes parts that nobody has leased, and ends
-    /// when all are done; `orrery merge` makes the result.
-    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
+    /// when all are done; `orrery sweep merge` makes the result.
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html", "set"])]
     pub share: bool,
     /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]

@@ -18,8 +18,9 @@ use orrery_scenario::SpecError;
 /// written.
 pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     let Some(id) = &args.id else { return all::command(args) };
-    let e = registry::find(id)?;
+    let mut e = registry::find(id)?;
     check(&e, args)?;
+    e.change(args.set.changes()?, &args.set.axes())?;
     let until_ci = args.until.pair(args.seeds.unwrap_or(e.seeds))?;
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
@@ -52,7 +53,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
             let folder = folder.display();
             let id = &e.id;
             Ok(Answer::of(format!(
-                "all parts of {id} are done; `orrery merge {folder}` makes the result\n"
+                "all parts of {id} are done; `orrery sweep merge {folder}` makes the result\n"
             )))
         }
         Outcome::Interrupted => Ok(Answer { interrupted: true, ..Answer::default() }),
@@ -60,7 +61,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
             let folder = args.output.out.clone().unwrap_or_default();
             let shard = args.shard.map_or(String::new(), |s| s.to_string());
             Ok(Answer::of(format!(
-                "shard {shard}: {parts} parts of {}; `orrery merge {}` joins the shards\n",
+                "shard {shard}: {parts} parts of {}; `orrery sweep merge {}` joins the shards\n",
                 e.id,
                 folder.display()
             )))
@@ -81,6 +82,7 @@ fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
         (CliOption::Seeds, args.seeds.as_ref().map(|n| text(n))),
         (CliOption::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
         (CliOption::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),
+        (CliOption::Set, (!args.set.is_empty()).then(|| format!("`{}`", args.set.axes()))),
         (CliOption::Details, args.details.then(|| "given".to_string())),
         (CliOption::Plot, args.plot.as_ref().map(|p| text(&p.display()))),
     ];

@@ -1,5 +1,6 @@
 //! What `orrery run` is told.
 
+use crate::commands::names::POLICIES;
 use crate::commands::set::Set;
 use clap::Args;
 use orrery_report::Output;
@@ -32,7 +33,7 @@ pub struct Run {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Run this policy instead of the file's; may be repeated.
-    #[arg(long = "policy", value_name = "POLICY")]
+    #[arg(long = "policy", value_name = "POLICY", value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
     /// Number of replications, with consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -49,7 +50,7 @@ pub struct Run {
     /// Write the schedule log of the first seed to this file; needs exactly one policy.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub log: Option<PathBuf>,
-    /// Also log the policy's reasons, for `orrery explain`.
+    /// Also log the policy's reasons, for `orrery log explain`.
     #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
     pub why: bool,
     /// Print every model and application; with `--out`, also write distributions and time series of the

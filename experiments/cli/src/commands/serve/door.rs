@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Connections at once. A browser opens at most six to one host.
 const CONNECTIONS_MAX: usize = 64;
-/// A request line and its headers. The address carries the whole question: a page's longest has a few kB.
+/// A request line and its headers. The address has the whole question: a page's longest has a few kB.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// Browsers send some fifteen.
 const HEADERS_MAX: usize = 64;

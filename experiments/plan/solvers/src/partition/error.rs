@@ -23,10 +23,10 @@ pub enum PartitionError {
     )]
     ModelTooLarge { model: usize, needed: f64, limit: f64 },
 
-    #[error("model {model} has a rate of {rate}; a sub-cluster carries only {limit}")]
+    #[error("model {model} has a rate of {rate}; a sub-cluster sustains only {limit}")]
     ModelTooFast { model: usize, rate: f64, limit: f64 },
 
-    #[error("all rates together are {total}; {clusters} sub-clusters carry only {limit}")]
+    #[error("all rates together are {total}; {clusters} sub-clusters sustain only {limit}")]
     RateTooHigh { total: f64, clusters: usize, limit: f64 },
 
     #[error("all static memory together is {total}; {clusters} sub-clusters hold only {limit}")]

@@ -348,7 +348,7 @@ impl<'a> Knowledge<'a> {
 
     fn too_few(&self, (kind, set): Cluster, policy: &PolicySpec) -> String {
         format!(
-            "not even {} {}, its `count_max`, carry {} with {}",
+            "not even {} {}, its `count_max`, sustain {} with {}",
             self.problem.counts_max[kind],
             self.problem.kind(kind),
             self.names(set).join(", "),
@@ -399,11 +399,13 @@ impl<'a> Knowledge<'a> {
             let (kind, names) = (self.problem.kind(kind), self.names(set).join(", "));
             let (n, policy) = (sizes[0], policy.text());
             let why = if n == most {
-                format!("{n} {kind}, its `count_max`, are not sure to carry {names} with {policy}")
+                format!(
+                    "it is inconclusive whether {n} {kind}, its `count_max`, sustain {names} with {policy}"
+                )
             } else {
                 format!(
-                    "{n} {kind} carry {names} with {policy} and the first seed, and no size near that is sure to \
-                     with all"
+                    "{n} {kind} sustain {names} with {policy} and the first seed; with all seeds, every number near \
+                     that is inconclusive"
                 )
             };
             return Ok(verified(Under::Never(why), close));

@@ -102,7 +102,7 @@ fn cost(problem: &Problem, budget: Price, runs: &Runs<'_>) -> Result<Option<Pric
 fn none(problem: &Problem, budget: Price) -> Found {
     let mut answer = crate::search::answer::Answer::of(&problem.groups[0]);
     answer.unknown.push(format!(
-        "no fleet for {} $/h carries even {} % of the load",
+        "no fleet for {} $/h sustains even {} % of the load",
         crate::search::answer::money(budget),
         LEAST * 100.0
     ));

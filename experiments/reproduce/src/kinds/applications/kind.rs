@@ -26,7 +26,7 @@ impl OfApplications {
 impl Kind for OfApplications {
     fn in_words(&self, seeds: u32) -> String {
         let what = match (&self.laws, self.is_means()) {
-            (Some(_), _) => return "no run: laws of execution times".to_string(),
+            (Some(_), _) => return "no run: distributions of execution times".to_string(),
             (None, true) => "the same, as means over the other axes",
             (None, false) => "applications of one model on one GPU",
         };

@@ -26,7 +26,7 @@ pub(super) const LAW: &str = "time alone";
 pub struct LawsFile {
     /// Number of bins of a histogram.
     pub bins: u32,
-    /// Where it ends, as a multiple of the law's P99.
+    /// Where it ends, as a multiple of the distribution's P99.
     pub to_x_p99: f64,
 }
 

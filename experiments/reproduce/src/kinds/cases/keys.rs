@@ -70,7 +70,11 @@ impl Kind for OfCases {
 
     fn refused(&self, option: CliOption) -> Option<Refused> {
         let allowed = "a fixed number of seeds: cases are compared with numbers, not narrowed";
-        if option == CliOption::UntilCi { Refused::for_seeds(allowed) } else { None }
+        match option {
+            CliOption::UntilCi => Refused::for_seeds(allowed),
+            CliOption::Set => Refused::for_set("the keys that each row sets, in `cases.set`"),
+            _ => None,
+        }
     }
 
     fn rows(&self, e: &Experiment, paper: Option<&Path>) -> Option<Result<CaseRows, SpecError>> {

@@ -39,7 +39,7 @@ pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> 
         }
         PartitionError::ModelTooFast { model, .. } => {
             let remedy = "raise `rate_max_per_s`, or list the model twice with half its rate";
-            value(key(model, "rate_per_s"), "at most the rate that a dispatcher carries", remedy)
+            value(key(model, "rate_per_s"), "at most the rate that a dispatcher sustains", remedy)
         }
         PartitionError::RateTooHigh { .. } => {
             let remedy = "raise `rate_max_per_s` or `clusters`";

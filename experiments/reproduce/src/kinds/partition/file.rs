@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct PartitionFile {
     /// Number of sub-clusters.
     pub clusters: usize,
-    /// The highest rate that a dispatcher carries; no limit if omitted.
+    /// The highest rate that a dispatcher sustains; no limit if omitted.
     #[serde(default = "unlimited")]
     pub rate_max_per_s: f64,
     /// The memory of a backend; no limit if omitted.

@@ -48,7 +48,7 @@ impl LogNormal {
         }
         let found = format!("median {}, sigma {}", self.median, self.sigma);
         let allowed = "a finite median above 0, and a sigma from 0 to 10";
-        Err(SpecError::value(format!("generate.{key}"), found, allowed, "correct the law"))
+        Err(SpecError::value(format!("generate.{key}"), found, allowed, "correct the distribution"))
     }
 
     /// Box and Muller's way: two draws for each size, whatever they are.

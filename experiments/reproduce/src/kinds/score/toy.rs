@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreFile {
-    /// Parameter of the anticipated delay's law, per millisecond.
+    /// Parameter of the anticipated delay's distribution, per millisecond.
     pub b_per_ms: f64,
-    /// The laws of the requests in a batch, by name: it lasts as long as the longest of one draw of each.
+    /// The distributions of the requests in a batch, by name: it lasts as long as the longest of one draw of each.
     pub batch: Vec<String>,
     /// Where time begins and ends.
     pub from_ms: f64,
@@ -99,8 +99,13 @@ impl Toy {
             .map(|(i, name)| known(&format!("score.batch[{i}]"), name, &names));
         let drawn: Vec<usize> = drawn.collect::<Result<_, _>>()?;
         let Some((first, others)) = drawn.split_first() else {
-            let remedy = "name the law of each request in the batch";
-            return Err(SpecError::value("score.batch", "none", "one law or more", remedy));
+            let remedy = "name the distribution (`law`) of each request in the batch";
+            return Err(SpecError::value(
+                "score.batch",
+                "none",
+                "one distribution or more",
+                remedy,
+            ));
         };
         let others: Vec<(&Histogram, u32)> = others.iter().map(|&i| (&laws[i].1, 1)).collect();
         let of_batch = laws[*first].1.max_with(&others);

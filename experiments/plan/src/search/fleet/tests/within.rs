@@ -58,7 +58,7 @@ fn a_cluster_that_may_be_smaller_is_said_unless_it_is_in_the_answer() {
         let best = Assigned { kind_of: vec![OLD, NEW], cost: Price::ZERO, proven: true };
         let lines = not_sure(known, &best);
         assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].starts_with("whether 7 new carry small, large: "), "{lines:?}");
+        assert!(lines[0].starts_with("whether 7 new sustain small, large: "), "{lines:?}");
     });
 }
 
