@@ -4,23 +4,13 @@
 use super::claims::{self, Checked, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
+use super::runner::Own;
 use super::{figure, groups, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
 use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
 use orrery_sweep::replication::{DEVICES, PEAK};
-
-/// What a kind of experiment has of its own to say.
-#[derive(Default)]
-pub struct Own {
-    /// What was asked besides: a word, and what it is.
-    pub asked: Vec<(&'static str, String)>,
-    /// The results, where they are not a table for each metric that is shown.
-    pub results: Option<Vec<Part>>,
-    /// Sections after the results, by their headings.
-    pub sections: Vec<(String, Vec<Part>)>,
-}
 
 /// The document of an experiment's rows alone.
 pub fn of(e: &Experiment, rows: &[Row]) -> Page {

@@ -1,7 +1,7 @@
 //! What differs between kinds of experiments: how a point is run. Everything else, from the file's frame
 //! to the report, is the same for all.
 
-use super::document::Own;
+use orrery_report::page::Part;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sweep::kept::Kept;
@@ -19,6 +19,17 @@ pub struct Cell {
     pub runs: Vec<Replication>,
     /// Rows that come with it and are of no run, in their final form.
     pub more: Vec<Row>,
+}
+
+/// What a kind of experiment has of its own to say.
+#[derive(Default)]
+pub struct Own {
+    /// What was asked besides: a word, and what it is.
+    pub asked: Vec<(&'static str, String)>,
+    /// The results, where they are not a table for each metric that is shown.
+    pub results: Option<Vec<Part>>,
+    /// Sections after the results, by their headings.
+    pub sections: Vec<(String, Vec<Part>)>,
 }
 
 /// How the points of an experiment are run.

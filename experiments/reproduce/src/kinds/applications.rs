@@ -11,12 +11,11 @@ pub mod run;
 pub mod table;
 mod tasks;
 
-use crate::document::Own;
 use crate::experiment::{Experiment, Preset, System, UntilCi};
 use crate::kinds::applications::cases::Case;
 use crate::kinds::applications::run::{CaseArrivals, OneCell, Tested, World};
 use crate::kinds::applications::table::{Applications, SLO_X_P99};
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, Own, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
 use means::SLO;

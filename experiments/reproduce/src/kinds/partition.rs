@@ -6,10 +6,9 @@ pub mod file;
 mod generate;
 pub mod problem;
 
-use crate::document::Own;
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{CliOption, Refused};
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, Own, Runner};
 use file::PartitionFile;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};

@@ -11,9 +11,8 @@ pub mod select;
 mod text;
 pub mod world;
 
-use crate::document::Own;
 use crate::experiment::{Experiment, System};
-use crate::runner::{Cell, Runner, within};
+use crate::runner::{Cell, Own, Runner, within};
 use crate::searching::Searching;
 use conditions::Conditions;
 use evaluate::{Evaluator, Known, Value};

@@ -3,10 +3,9 @@
 mod toy;
 
 use super::computed::{COMPUTED, Point, without_axes};
-use crate::document::Own;
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, Own, Runner};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::SpecError;

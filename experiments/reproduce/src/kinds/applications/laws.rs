@@ -3,10 +3,9 @@
 
 use super::cases::Case;
 use super::table::Applications;
-use crate::document::Own;
 use crate::experiment::Experiment;
 use crate::kinds::computed::{Point, without_axes};
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, Own, Runner};
 use orrery_report::page::{Field, Table};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
