@@ -33,8 +33,8 @@ fn forms(text: &str, jobs: usize) -> Forms {
     }
 }
 
-/// Its cells can be set up, the paper's numbers and sentences name some of them, and its figure can be drawn. One
-/// test: to make all cells is what takes time.
+/// Its cells can be set up, no value has two numbers of the paper, these and the sentences name some of the cells, and
+/// its figure can be drawn. One test: to make all cells is what takes time.
 #[test]
 fn every_shipped_experiment_is_sound() {
     for id in registry::ids() {

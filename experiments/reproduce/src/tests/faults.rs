@@ -140,12 +140,3 @@ fn two_numbers_of_the_paper_for_one_value_are_an_error() {
         assert!(found.is_empty() || found.contains("remedy: remove the one"), "{found}");
     }
 }
-
-#[test]
-fn no_shipped_experiment_has_two_numbers_for_one_value() {
-    use crate::reproduce::{Asked, with};
-    for id in crate::registry::ids() {
-        let e = crate::registry::find(id).expect("a shipped experiment");
-        with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));
-    }
-}

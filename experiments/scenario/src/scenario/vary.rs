@@ -131,10 +131,18 @@ pub fn with_keys<T: Serialize + DeserializeOwned>(
     changes: &[(String, Value)],
     of: &str,
 ) -> Result<T, SpecError> {
-    let mut table = Value::try_from(base)
+    let base = Value::try_from(base)
         .map_err(|e| SpecError::value(of, e, "a table", "correct its values"))?;
-    changes.iter().try_for_each(|(key, new)| set(&mut table, key, new.clone()))?;
-    table.try_into().map_err(|e| no_such_file(changes, &e, of))
+    let with = |changes: &[(String, Value)]| -> Result<T, SpecError> {
+        let mut table = base.clone();
+        changes.iter().try_for_each(|(key, new)| set(&mut table, key, new.clone()))?;
+        table.try_into().map_err(|e| no_such_file(changes, &e, of))
+    };
+    // The message names the first key that is wrong alone.
+    with(changes).map_err(|error| {
+        let alone = changes.chunks(1).find_map(|change| with(change).err());
+        alone.unwrap_or(error)
+    })
 }
 
 fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {

@@ -39,7 +39,7 @@ fn a_zoo_is_a_model_and_an_application_each() {
 fn the_mlperf_zoo_is_derived_from_the_submissions() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let text =
-        std::fs::read_to_string(folder.join("../papers/data/mlperf_third_point.csv")).unwrap();
+        std::fs::read_to_string(folder.join("../reproduce/data/mlperf_third_point.csv")).unwrap();
     let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
     let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
     let zoo = Zoo::find("mlperf").unwrap();
