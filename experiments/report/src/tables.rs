@@ -5,19 +5,21 @@ use super::width::{least, width, wrapped};
 /// Behind these a cell may go on in the next line: policies are long, and have no spaces.
 const ENDS: &[char] = &[' ', ',', '[', '='];
 
+/// Between columns.
+const GAP: &str = "  ";
+
 /// A table that is read on a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     lines: Vec<Vec<String>>,
     left: Vec<usize>,
-    bars: Vec<usize>,
 }
 
 impl Text {
     /// One with this header.
     pub fn new(header: &[&str]) -> Text {
         let lines = vec![header.iter().map(ToString::to_string).collect()];
-        Text { lines, left: Vec::new(), bars: Vec::new() }
+        Text { lines, left: Vec::new() }
     }
 
     /// Adds a line.
@@ -30,13 +32,6 @@ impl Text {
     pub fn left(mut self, names: &[&str]) -> Text {
         let head = &self.lines[0];
         self.left = (0..head.len()).filter(|&i| names.contains(&head[i].as_str())).collect();
-        self
-    }
-
-    /// Columns with a bar before them, which keeps groups apart.
-    #[must_use]
-    pub fn bars(mut self, columns: Vec<usize>) -> Text {
-        self.bars = columns;
         self
     }
 
@@ -123,13 +118,9 @@ impl Text {
         if column == 0 { 2 } else { 0 }
     }
 
-    fn gap(&self, column: usize) -> &'static str {
-        if self.bars.contains(&column) { "  | " } else { "  " }
-    }
-
     /// How wide these columns are together.
     fn total(&self, columns: &[usize], widths: &[usize]) -> usize {
-        let gaps: usize = columns.iter().skip(1).map(|&c| self.gap(c).len()).sum();
+        let gaps = GAP.len() * columns.len().saturating_sub(1);
         gaps + columns.iter().map(|&c| widths[c]).sum::<usize>()
     }
 
@@ -153,23 +144,15 @@ impl Text {
         }
     }
 
-    /// The other columns in blocks that fit beside the keys; what has a bar before it stays together.
+    /// The other columns in blocks that fit beside the keys.
     fn blocks(&self, keys: &[usize], widths: &[usize], width: usize) -> Vec<Vec<usize>> {
         let mut blocks: Vec<Vec<usize>> = Vec::new();
-        let others: Vec<usize> = (keys.len()..self.columns()).collect();
-        let together = |_: &usize, next: &usize| {
-            !self.bars.is_empty() && *next > self.bars[0] && !self.bars.contains(next)
-        };
-        let fits = |block: &[usize]| self.total(block, widths) <= width;
-        for group in others.chunk_by(together) {
-            let alone = [keys, group].concat();
-            let parts: Vec<&[usize]> =
-                if fits(&alone) { vec![group] } else { group.chunks(1).collect() };
-            for part in parts {
-                match blocks.last_mut() {
-                    Some(last) if fits(&[&last[..], part].concat()) => last.extend(part),
-                    _ => blocks.push([keys, part].concat()),
+        for next in keys.len()..self.columns() {
+            match blocks.last_mut() {
+                Some(last) if self.total(&[&last[..], &[next]].concat(), widths) <= width => {
+                    last.push(next);
                 }
+                _ => blocks.push([keys, &[next]].concat()),
             }
         }
         blocks
@@ -193,7 +176,7 @@ impl Text {
                     let part = parts.get(i).map_or("", String::as_str);
                     // Not by a format's width, which ends at 65,535: names come from files.
                     let spaces = " ".repeat(widths[c].saturating_sub(part.chars().count()));
-                    let gap = if n == 0 { "" } else { self.gap(c) };
+                    let gap = if n == 0 { "" } else { GAP };
                     let parts = match self.left.contains(&c) {
                         true => [gap, part, &spaces],
                         false => [gap, &spaces, part],
@@ -266,17 +249,5 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 30), "{text}");
         let one = self::table(&["name"], &["a-name-without-an-end"]).left(&["name"]);
         assert!(one.in_width(10).contains("a-name-without-an-end"));
-    }
-
-    #[test]
-    fn what_has_a_bar_before_it_stays_together() {
-        let table = table(
-            &["slo", "fifo", "paper", "orloj", "paper"],
-            &["1.5", "0.1", "0.2", "0.3", "0.4"],
-        );
-        let text = table.left(&["slo"]).bars(vec![1, 3]).in_width(26);
-        let expected =
-            "slo  | fifo  paper\n1.5  |  0.1    0.2\n\nslo  | orloj  paper\n1.5  |   0.3    0.4\n";
-        assert_eq!(text, expected);
     }
 }
