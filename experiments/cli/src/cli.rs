@@ -357,7 +357,7 @@ mod tests {
                     // A plan in one line has no file, and needs a model, a rate and an SLO.
                     let in_line = option.get_help_heading() == Some("In place of a plan file");
                     let files = match (name, in_line, long) {
-                        ("arena", _, "alone") => &["--policy", "p"][..],
+                        ("arena", _, "alone" | "label") => &["--policy", "p"][..],
                         ("arena", ..) => &[],
                         ("reproduce", _, "all") => &[],
                         ("reproduce", _, "of" | "under") => &["--all"],
