@@ -68,7 +68,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("finish rate, one panel", "35d59f42099c55a4"),
     ("finish rate, seven panels", "5ca248d2b8091909"),
     ("sweep", "c9f37dec58ddc2c8"),
-    ("histogram", "e54753b12e74efbf"),
+    ("histogram", "07c24838d56ea89b"),
     ("latency", "d6dbcb21d71c87f3"),
     ("latency, dropped", "79c1b09b6d66df6a"),
     ("batch size", "10771f6748e5221f"),
@@ -78,7 +78,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("bars", "165737126239cbca"),
     ("heat map", "f2193f8267ef8a75"),
     ("shares", "1eebd6e537ddf574"),
-    ("winners", "0151a0f5a200a9ea"),
+    ("winners", "7066326002ef3c52"),
 ];
 
 #[test]

@@ -186,7 +186,7 @@ fn the_next_answer_of_pools_is_looked_for_when_it_is_asked_for() {
     let without = of(&plan);
     let strained = |a: &Answers| a.robust.as_ref().unwrap().all[0].clone();
     assert!(strained(&without).bad_rate(0.01).is_some() && strained(&without).next.is_none());
-    assert!(unfolded(&without).contains("`--next` does for each of these lines"));
+    assert!(unfolded(&without).contains("`--next` does so for each of these rows"));
     plan.next = true;
     let Some(Next::Enough(next)) = strained(&of(&plan)).next else { panic!("no next answer") };
     assert_eq!(Some(next.cost), super::cost(&what_if(&text, "load=1.5")));

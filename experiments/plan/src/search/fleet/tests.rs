@@ -132,7 +132,7 @@ fn a_fleet_s_what_if_has_a_field_for_each_column() {
     assert_eq!(rows[0][at("$/month")].text, month(fleet));
     let load: f64 = first.answers.iter().map(|a| a.load_per_s).sum();
     assert_eq!(rows[0][at("load/s")].text, significant(load));
-    assert_eq!(rows[0][at("$/h against now")].text, "+0.000");
+    assert_eq!(rows[0][at("$/h vs. now")].text, "+0.000");
 }
 
 /// In at least 95 of 100 random fleets the answer costs at most 2 % more than the cheapest of all; the first 15 of
@@ -328,7 +328,7 @@ fn a_machine_may_be_lost_and_costs_no_less() {
     assert_eq!([n(&named, 0), n(&named, 1)], [n(&lost, 0), n(&now, 1)]);
     let text = printed(&named);
     assert!(text.contains("tolerates the loss of one old, and of no other machine"), "{text}");
-    assert!(text.contains("new: `survive` changes nothing here: there is no old"), "{text}");
+    assert!(text.contains("new: `survive` changes nothing here: the answer has no old to lose"), "{text}");
 }
 
 /// The load of the answer is the largest whose cheapest fleet the budget pays for: as a plan of its own it costs what the
