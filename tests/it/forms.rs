@@ -253,7 +253,7 @@ pub fn on_page(rows: &[Row], json: &str, html: &str, out: &mut Compared) {
             for (column, [key, text, small]) in table.columns.iter().zip(line) {
                 let Ok(k) = key.parse::<f64>() else { continue };
                 // A difference of two lines of the table is in no row.
-                let is_difference = is_plan && column.ends_with("against now");
+                let is_difference = is_plan && column.ends_with("vs. now");
                 if is_key(column) || column == "seeds" || column == "samples" || is_difference {
                     continue;
                 }

@@ -46,27 +46,51 @@ pub struct Cli {
     command: Command,
 }
 
-/// A command with commands below it: its own arguments, or one of them.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-struct Above<A: Args, S: Subcommand> {
-    #[command(flatten)]
-    own: Option<A>,
-    #[command(subcommand)]
-    below: Option<S>,
+/// A command with commands below it: without one of these, its own arguments are required.
+#[derive(Debug)]
+enum Above<A, S> {
+    Own(A),
+    Below(S),
+}
+
+impl<A: Args, S: Subcommand> Args for Above<A, S> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let command = S::augment_subcommands(A::augment_args(command));
+        command
+            .subcommand_required(false)
+            .arg_required_else_help(false)
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<A: Args, S: Subcommand> FromArgMatches for Above<A, S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        match matches.subcommand_name() {
+            Some(_) => S::from_arg_matches(matches).map(Above::Below),
+            None => A::from_arg_matches(matches).map(Above::Own),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl<A: Args, S: Subcommand> Above<A, S> {
-    /// Without one of the commands below, its own arguments are required.
     fn answer(
         self,
         own: fn(&A) -> Result<Answer, SpecError>,
         below: impl Fn(S) -> Result<Answer, SpecError>,
     ) -> Result<Answer, SpecError> {
-        match (self.below, self.own) {
-            (Some(asked), _) => below(asked),
-            (None, Some(args)) => own(&args),
-            (None, None) => Ok(Answer::default()),
+        match self {
+            Above::Below(asked) => below(asked),
+            Above::Own(args) => own(&args),
         }
     }
 }

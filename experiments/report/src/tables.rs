@@ -224,16 +224,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_stand_below_beside_the_first_words_again() {
+    fn words_are_folded_before_a_table_is_cut() {
         let numbers = ["0.5000 ±0.1", "1234.5", "0.99"];
         let table = table(
             &["policy", "finish rate", "good/s", "busy"],
             &["nexus[drop=elapsed,batch=16]", numbers[0], numbers[1], numbers[2]],
         );
         let text = table.left(&["policy"]).in_width(40);
-        let expected = "policy               finish rate  good/s\n\
-                        nexus[drop=elapsed,  0.5000 ±0.1  1234.5\n  batch=16]\n\n\
-                        policy                        busy\nnexus[drop=elapsed,batch=16]  0.99\n";
+        let expected = "policy       finish rate  good/s  busy\n\
+                        nexus[drop=  0.5000 ±0.1  1234.5  0.99\n  elapsed,\n  batch=16]\n";
         assert_eq!(text, expected);
     }
 

@@ -223,7 +223,8 @@ fn a_table_that_is_too_wide_stays_one() {
     let mut table = Table::new("", &head.collect::<Vec<_>>());
     for (i, policy) in ["one", "two"].into_iter().enumerate() {
         let first = [Field::text(policy), Field::number(7.0, "7".to_string())];
-        let rate = Field::number(0.5, "0.5000".to_string()).with("0.4000 to 0.6001");
+        let [rate, low, high] = [0.5, 0.4, 0.6001].map(|x: f64| x + 0.1 * i as f64);
+        let rate = Field::number(rate, format!("{rate:.4}")).with(format!("{low:.4} to {high:.4}"));
         let others = (0..12).map(|k| Field::number((k + i) as f64, format!("12345.{k}{i}")));
         table.rows.push(first.into_iter().chain([rate]).chain(others).collect());
     }

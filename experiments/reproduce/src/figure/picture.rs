@@ -66,6 +66,10 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         [] if calibrated => vec![Preset::Calibrated],
         given => given.to_vec(),
     };
+    // Of a file that another extends with some of its systems.
+    let has = |p: &&Preset| e.system.iter().any(|s| s.preset == **p);
+    let some: Vec<Preset> = presets.iter().filter(has).cloned().collect();
+    let presets = if some.is_empty() { presets } else { some };
     let presets = presets.iter().map(|p| p.word().to_string()).collect();
     let beside = e.errors.as_ref().map(|errors| errors.beside.clone()).unwrap_or_default();
     (picture, RowFilter { presets, beside, ..RowFilter::default() })

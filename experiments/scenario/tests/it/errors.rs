@@ -32,7 +32,7 @@ fn an_unknown_key_is_named_with_the_allowed_ones_and_the_nearest() {
     refused_change(
         "c0_ms = 1.0, c1",
         "c0_s = 1.0, c1",
-        &["available keys: c0_ms, c1", "mean `c0_ms`?"],
+        &["expected one of c0_ms, c1", "mean `c0_ms`?"],
     );
     refused_change("uniform = 0.05", "unifrom = 0.05", &["did you mean `uniform`?"]);
     refused_change("{ normal = {", "{ norml = {", &["unknown variant `norml`", "`two_group`"]);
@@ -156,7 +156,8 @@ fn models_are_placed_on_devices_that_there_are() {
     let with = |lines: &str, words: &[&str]| {
         refused_change("count = 2", &format!("{lines}\ncount = 2"), words);
     };
-    let (at, known) = ("device[0].holds", "found `brt`; allowed: one of bert, resnet");
+    let (at, known) =
+        ("device[0].holds", "found `brt`; did you mean `bert`? allowed: one of bert, resnet");
     with(
         "holds = [[\"bert\"], [\"brt\"]]",
         &["device[0].holds[1][0]", known, "did you mean `bert`"],

@@ -159,7 +159,7 @@ fn a_list_has_another_rate_by_copies_or_by_speed() {
         ("copies = 0", "arrivals.replay.copies"),
         ("speed = 0", "arrivals.replay.speed"),
         ("shift_s = 0", "arrivals.replay.shift_s"),
-        ("rate_by = \"gaps\"", "`copies`"),
+        ("rate_by = \"gaps\"", "one of copies, speed"),
     ] {
         let text = text(&format!("queries = {{ file = {path:?} }}\nreplay = {{ {replay} }}"));
         let error = Scenario::from_text(NAME, &text).map(|_| ()).unwrap_err().to_string();

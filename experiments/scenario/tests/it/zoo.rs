@@ -146,7 +146,7 @@ fn an_empty_selection_is_an_error() {
     let zoo = "[[zoo]]\nname = \"symphony-a100\"\nmodels = [\"BERT\"]\nselect = \"strong\"";
     wrong(zoo, "models", &["at least one model"]);
     let zoo = "[[zoo]]\nname = \"clockwork-v100\"\nselect = \"strong\"";
-    wrong(zoo, "select", &["zoo[0].select", "zoos of affine laws"]);
+    wrong(zoo, "select", &["zoo[0].select", "zoos of affine latency models"]);
 }
 
 #[test]

@@ -328,7 +328,10 @@ fn a_machine_may_be_lost_and_costs_no_less() {
     assert_eq!([n(&named, 0), n(&named, 1)], [n(&lost, 0), n(&now, 1)]);
     let text = printed(&named);
     assert!(text.contains("tolerates the loss of one old, and of no other machine"), "{text}");
-    assert!(text.contains("new: `survive` changes nothing here: the answer has no old to lose"), "{text}");
+    assert!(
+        text.contains("new: `survive` changes nothing here: the answer has no old to lose"),
+        "{text}"
+    );
 }
 
 /// The load of the answer is the largest whose cheapest fleet the budget pays for: as a plan of its own it costs what the
