@@ -42,8 +42,8 @@ r2 under nexus[drop=none,batch=2]
       0.000 ms  arrives at 0.003 ms of the run for bert, from chat, with an SLO of 0.009 ms: until \
 0.012 ms; 1 request waits for bert before it; on d0 a0 (bert x1) runs for 0.002 ms
       0.008 ms  the policy: it would end 9500 ns after its deadline
-      0.008 ms  it is dropped, 0.001 ms before its deadline: the policy estimated that it could not \
-be in time any more
+      0.008 ms  it is dropped, 0.001 ms before its deadline: the policy estimated that it could no longer \
+meet its deadline
 verdict: dropped (infeasible) after 0.008 ms; the longest part, 0.008 ms: it waited while every \
 device had other batches
 "

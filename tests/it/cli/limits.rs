@@ -109,7 +109,7 @@ fn a_name_has_a_limit_in_every_kind_of_file() {
         ("plans/kairos-five.toml", "plan FILE"),
         ("sweeps/bert-slo.toml", "sweep FILE"),
         ("experiments/my-scheduler.toml", "reproduce FILE"),
-        ("partitions", "partition FILE"),
+        ("partitions", "plan partition FILE"),
         ("", "arena --suite s"),
     ];
     let scenarios = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");

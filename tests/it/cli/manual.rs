@@ -64,8 +64,16 @@ pub(super) fn stand_ins(place: &Place) {
     std::fs::create_dir(place.path("bin")).expect("a folder");
     for name in ["orrery", "orrery-replay"] {
         let file = format!("bin/{name}");
+        // The other program has these commands at the top.
+        let below = match name {
+            "orrery" => "",
+            _ => {
+                "case \"$1 $2\" in \"--quiet man\") shift; set -- --quiet self \"$@\";; completions*) set -- self \
+                 \"$@\";; esac\n"
+            }
+        };
         let script = format!(
-            "#!/bin/sh\nsaid=$(\"{own}\" \"$@\")\nstatus=$?\n\
+            "#!/bin/sh\n{below}said=$(\"{own}\" \"$@\")\nstatus=$?\n\
              printf '%s\\n' \"$said\" | sed 's/^orrery /{name} /'\nexit $status\n"
         );
         place.write(&file, script);

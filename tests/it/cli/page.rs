@@ -40,7 +40,7 @@ const TYPED: &[&str] = &[
     "goodput a.toml --html g.html --seeds 1 --policy fifo --target 0.05 --requests-per-model 1000",
     "sweep s.toml --html g.html --out sw",
     "arena --suite s --alone --policy eager --policy nexus --seeds 2 --html g.html --plot m.svg",
-    "merge shards --html g.html",
+    "sweep merge shards --html g.html",
     "plan p.toml --html g.html --what-if load=1.5",
     "regress b.toml --html g.html --tolerance 1",
     "import perf_analyzer.csv --html g.html --as measured",

@@ -302,7 +302,7 @@ fn a_run_of_which_little_or_nothing_counts_says_so() {
 #[test]
 fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let place = Place::with("a.toml", small_scenario(POISSON));
-    let note = "assumes-known-times: the policy plans with one execution time";
+    let note = "assumes-known-times: the policy assumes one latency";
     let place_out =
         ["--out", "out", "--html", "a.html", "--policy", "symphony", "--policy", "fifo"];
     let text = place.run(&[&["run", "a.toml", "--wide"], &place_out[..]].concat()).ok();
@@ -315,7 +315,7 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let json: Value = serde_json::from_str(&place.read("out/small.json")).expect("JSON");
     let notes = json["notes"].as_array().expect("notes");
     assert!(notes.iter().any(|n| n.as_str().is_some_and(|n| n.starts_with(note))), "{notes:?}");
-    assert!(place.read("a.html").contains("assumes-known-times: the policy plans"));
+    assert!(place.read("a.html").contains("assumes-known-times: the policy assumes"));
     let found =
         place.run(&["goodput", "a.toml", "--policy", "symphony", "--seeds", "1", "--wide"]).ok();
     assert!(found.contains(note), "{found}");

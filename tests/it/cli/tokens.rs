@@ -261,7 +261,9 @@ fn a_wrong_file_of_tokens_names_the_line_the_key_and_the_remedy() {
     place.write("mine.csv", format!("{head}mlp,32,1,,,,,,10\nattention,32,,,0,0,1,16,x\n"));
     place.run(&["run", "chat.toml"]).refused(&["mine.csv", "line 3: column `time_us`"]);
     place.write("mine.csv", format!("{head}mlp,32,1,,,,,,10\nattention,32,,,0,0,1,16,30\n"));
-    place.run(&["run", "chat.toml"]).refused(&["tokens.profile", "do not determine the law"]);
+    place
+        .run(&["run", "chat.toml"])
+        .refused(&["tokens.profile", "do not determine the latency model"]);
 }
 
 #[test]
@@ -272,9 +274,9 @@ fn who_does_not_take_tokens_says_which_command_does() {
             .run(&[&["run", "chat.toml"], option].concat())
             .refused(&[option[0], "a file of tokens"]);
     }
-    for command in ["sweep", "serve", "partition"] {
+    for command in [&["sweep"][..], &["serve"], &["plan", "partition"]] {
         let says = ["a file of tokens", "orrery run chat.toml"];
-        place.run(&[command, "chat.toml"]).refused(&says);
+        place.run(&[command, &["chat.toml"]].concat()).refused(&says);
     }
     // Not a planner, whichever way it is asked: the remedy is the rate that the executor carries.
     place.write(
