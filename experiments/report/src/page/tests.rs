@@ -234,6 +234,7 @@ fn a_table_that_is_too_wide_stays_one() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("0.5000 ±0.1001") && text.contains("\n  n: 7\n"), "{text}");
     assert_eq!(text.matches("policy").count(), 1, "{text}");
-    let cut = text.lines().find(|line| line.contains("with --wide: ")).expect("what is cut");
+    let cut = text.split("with --wide: ").nth(1).expect("what is cut");
+    let cut = cut.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(cut.ends_with("number 10, number 11"), "{cut}");
 }
