@@ -35,7 +35,7 @@ fn an_unknown_key_is_named_with_the_allowed_ones_and_the_nearest() {
         &["expected one of c0_ms, c1", "mean `c0_ms`?"],
     );
     refused_change("uniform = 0.05", "unifrom = 0.05", &["did you mean `uniform`?"]);
-    refused_change("{ normal = {", "{ norml = {", &["unknown variant `norml`", "`two_group`"]);
+    refused_change("{ normal = {", "{ norml = {", &["unknown variant `norml`", "two_group"]);
 }
 
 #[test]
