@@ -139,15 +139,15 @@ fn quoted(source: &str, documented: bool) -> Vec<(usize, String)> {
             end
         } else if from.starts_with("'\"'") || from.starts_with("'\\\"'") {
             from[1..].find('"').map_or(2, |quote| quote + 3)
-        } else if from.starts_with('"') {
+        } else if let Some(rest) = from.strip_prefix('"') {
             let body = before.trim_end_matches('#');
             let raw = body.ends_with('r').then(|| format!("\"{}", &before[body.len()..]));
             let close = raw.as_ref().map_or(1, String::len);
             let end = match raw {
-                Some(raw) => from[1..].find(&raw).map_or(from.len(), |n| n + 1 + close),
+                Some(raw) => rest.find(&raw).map_or(from.len(), |n| n + 1 + close),
                 None => end_of_text(from),
             };
-            found.push((line, spoken(&from[1..end.saturating_sub(close).max(1)])));
+            found.push((line, spoken(&rest[..end.saturating_sub(close + 1)])));
             end
         } else {
             1

@@ -93,7 +93,7 @@ fn table(table: &Table) -> String {
         text = of(&shown, short);
         let mut cut = Vec::new();
         while !text.fits(within) && shown.iter().filter(|i| is_number(i)).count() > 1 {
-            let last = shown.iter().rposition(|i| is_number(i)).unwrap_or_default();
+            let last = shown.iter().rposition(is_number).unwrap_or_default();
             cut.insert(0, table.columns[shown.remove(last)].as_str());
             text = of(&shown, short);
         }
@@ -113,7 +113,7 @@ fn short(field: &Field) -> String {
         let digits = low.split_once('.').map_or(0, |(_, d)| d.len());
         let [value, low, high] = [&field.text, low, high].map(|x| x.parse::<f64>().ok());
         let (below, above) = (value? - low?, high? - value?);
-        let is_even = (above - below).abs() < 2.5 * 0.1_f64.powi(digits as i32);
+        let is_even = (above - below).abs() < (0..digits).fold(2.5, |x, _| 0.1 * x);
         is_even.then(|| format!("{} ±{:.digits$}", field.text, below.max(above)))
     };
     half().unwrap_or_else(|| words_of(field))
