@@ -75,7 +75,7 @@ def test_a_league_is_the_command_line_s_and_a_policy_s_place_is_its_twin_s(tmp_p
     for scenario in ("low", "high"):
         own, rust = (twin.value(p, scenario) for p in ("python:fifo", "fifo[max_batch=16]"))
         assert own == rust is not None
-    assert "python:fifo is" in twin.text and "python:fifo" in twin.html
+    assert "python:fifo" in twin.text and "python:fifo" in twin.html
     # What it prints is no part of its runs.
     file = tmp_path / "talks.py"
     example = ROOT / "python" / "examples" / "fifo.py"
