@@ -95,16 +95,6 @@ impl<A: Args, S: Subcommand> Above<A, S> {
     }
 }
 
-/// `orrery plan`, whose own arguments need no file.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-struct PlanOr {
-    #[command(flatten)]
-    own: commands::plan::Plan,
-    #[command(subcommand)]
-    below: Option<OfPlan>,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a paper's table or figure, or your own experiment, and compare with published numbers.
@@ -136,7 +126,7 @@ enum Command {
     /// Select, group and pivot the rows of many result files, or show them on one page.
     Results(Above<commands::results::Results, OfResults>),
     /// Find the cheapest pool of machines for a load, or the best one under a budget.
-    Plan(PlanOr),
+    Plan(Above<commands::plan::Plan, OfPlan>),
     /// Rerun baselines and fail if a number changed.
     Regress(commands::regress::Regress),
     /// Schemas, completions and man pages of this program.
@@ -278,10 +268,9 @@ fn answer(command: Command, commit: &str) -> Result<Answer, SpecError> {
         Command::Results(above) => above.answer(commands::results::command, |below| match below {
             OfResults::Page(args) => commands::page::command(&args),
         }),
-        Command::Plan(PlanOr { own, below: None }) => commands::plan::command(&own),
-        Command::Plan(PlanOr { below: Some(OfPlan::Partition(args)), .. }) => {
-            commands::partition::command(&args)
-        }
+        Command::Plan(above) => above.answer(commands::plan::command, |below| match below {
+            OfPlan::Partition(args) => commands::partition::command(&args),
+        }),
         Command::Regress(args) => commands::regress::command(&args),
         Command::Own(OfSelf::Schema(args)) => Ok(commands::schema::command(&args)),
         Command::Own(OfSelf::Completions { shell }) => {

@@ -48,11 +48,7 @@ fn fold(line: &str, width: usize) -> String {
     }
     let words = text.trim_start();
     let indent = " ".repeat(text.len() - words.len());
-    let columns = width.saturating_sub(indent.len());
-    // A policy may be longer than a line, and has no spaces.
-    let is_long = words.split(' ').any(|word| word.chars().count() + 2 > columns);
-    let ends: &[char] = if is_long { &[' ', ','] } else { &[' '] };
-    let lines = wrapped(words, ends, columns, 2);
+    let lines = wrapped(words, &[' '], width.saturating_sub(indent.len()), 2);
     let lines: Vec<String> = lines.iter().map(|l| format!("{indent}{l}")).collect();
     lines.join("\n") + &line[text.len()..]
 }

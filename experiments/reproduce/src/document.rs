@@ -4,7 +4,7 @@
 use super::claims::{self, Checked, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
-use super::runner::Own;
+use super::runner::KindDocument;
 use super::{figure, groups, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
@@ -14,13 +14,13 @@ use orrery_sweep::replication::{DEVICES, PEAK};
 
 /// The document of an experiment's rows alone.
 pub fn of(e: &Experiment, rows: &[Row]) -> Page {
-    let mut page = with(e, rows, Own::default());
+    let mut page = with(e, rows, KindDocument::default());
     draw(&mut page, e, rows);
     page
 }
 
 /// The document of an experiment's rows, with what its kind has to say.
-pub fn with(e: &Experiment, rows: &[Row], own: Own) -> Page {
+pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     let mut page = Page::new("experiment", format!("{}: {}", e.id, e.title));
     page.subtitle.clone_from(&e.source);
     ask(&mut page, e);
@@ -34,12 +34,12 @@ pub fn with(e: &Experiment, rows: &[Row], own: Own) -> Page {
     own.sections.into_iter().for_each(|(title, parts)| page.section(&title, parts));
     page.section("Intervals", page::intervals(rows));
     page.section("Assumptions, where the paper says nothing", Part::list(e.assumption.clone()));
-    let flagged = flagged(rows).into_iter().chain(notes_of(rows));
-    page.section(TO_KNOW, Part::list(flagged.collect()));
+    let notes = notes_of(rows).into_iter().chain(flagged(rows));
+    page.section(TO_KNOW, Part::list(notes.collect()));
     page
 }
 
-/// Adds the figure, in front of what is not for the eye.
+/// Adds the figure as the first section.
 pub fn draw(page: &mut Page, e: &Experiment, rows: &[Row]) {
     let drawn = figure::of(e, rows).ok().map(|f| Part::figure(&f, ""));
     page.section_first("Figure", drawn);

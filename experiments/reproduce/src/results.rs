@@ -7,7 +7,7 @@ use super::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
 use orrery_report::page::{self, Field, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
 const OFF: f64 = 0.1;
@@ -72,6 +72,8 @@ struct Grid<'a> {
     systems: Vec<&'a System>,
     rows: Vec<&'a Row>,
     places: Vec<&'a Row>,
+    /// The first row of each case, axes, system and preset.
+    at: BTreeMap<[&'a str; 4], &'a Row>,
 }
 
 fn is_of(row: &Row, system: &System) -> bool {
@@ -86,7 +88,9 @@ impl<'a> Grid<'a> {
         systems.retain(|s| own.iter().any(|r| is_of(r, s)));
         own.retain(|r| systems.iter().any(|s| is_of(r, s)));
         let (mut names, mut places, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut at = BTreeMap::new();
         for row in &own {
+            at.entry([&*row.case, &*row.axes, &*row.system, &*row.preset]).or_insert(*row);
             if seen.insert((&row.case, &row.axes)) {
                 places.push(*row);
             }
@@ -96,12 +100,11 @@ impl<'a> Grid<'a> {
                 }
             }
         }
-        Grid { e, metric, title: &group.title, names, systems, rows: own, places }
+        Grid { e, metric, title: &group.title, names, systems, rows: own, places, at }
     }
 
     fn row(&self, place: &Row, system: &System) -> Option<&'a Row> {
-        let here = |r: &&&Row| is_of(r, system) && (&r.case, &r.axes) == (&place.case, &place.axes);
-        self.rows.iter().find(here).copied()
+        self.at.get(&[&*place.case, &*place.axes, &*system.name, system.preset.word()]).copied()
     }
 
     fn caption(&self, what: &str) -> String {

@@ -23,7 +23,7 @@ pub struct Cell {
 
 /// What a kind of experiment has of its own to say.
 #[derive(Default)]
-pub struct Own {
+pub struct KindDocument {
     /// What was asked besides: a word, and what it is.
     pub asked: Vec<(&'static str, String)>,
     /// The results, where they are not a table for each metric that is shown.
@@ -60,8 +60,8 @@ pub trait Runner: Sync {
     }
 
     /// What its document has of its own.
-    fn document(&self, _cells: &[Cell], _rows: &[Row]) -> Own {
-        Own::default()
+    fn document(&self, _cells: &[Cell], _rows: &[Row]) -> KindDocument {
+        KindDocument::default()
     }
 
     /// The wide form, where it is not that of all result tables.

@@ -15,7 +15,7 @@ use crate::experiment::{Experiment, Preset, System, UntilCi};
 use crate::kinds::applications::cases::Case;
 use crate::kinds::applications::run::{CaseArrivals, OneCell, Tested, World};
 use crate::kinds::applications::table::{Applications, SLO_X_P99};
-use crate::runner::{Cell, Own, Runner};
+use crate::runner::{Cell, KindDocument, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
 use means::SLO;
@@ -279,7 +279,7 @@ impl Runner for Cases<'_> {
         Ok(vec![Cell { place, seeds, runs, more }])
     }
 
-    fn document(&self, cells: &[Cell], rows: &[Row]) -> Own {
+    fn document(&self, cells: &[Cell], rows: &[Row]) -> KindDocument {
         let requests = self.worlds.first().map_or(0, |w| w.world.applications.load.requests);
         let measure = format!(
             "finish rate = answered in time / all requests; mean over {}; {requests} requests a run",
@@ -288,7 +288,7 @@ impl Runner for Cases<'_> {
         let asked = vec![("measure", measure)];
         if !self.keys.mean_over.is_empty() {
             let sections = left_out::section(rows).into_iter().collect();
-            return Own { asked, sections, ..Own::default() };
+            return KindDocument { asked, sections, ..KindDocument::default() };
         }
         let base = self.experiment.compare_to.as_deref().unwrap_or_default();
         let compared = scores::paired(self.experiment, cells).into_iter();
@@ -296,7 +296,7 @@ impl Runner for Cases<'_> {
         let compared = compared.chain(scores::improvements(self.experiment, claim, rows));
         let compared = (format!("Compared with {base}"), compared.collect());
         let sections = [compared].into_iter().chain(self.loads()).collect();
-        Own { asked, sections, ..Own::default() }
+        KindDocument { asked, sections, ..KindDocument::default() }
     }
 
     fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {

@@ -8,7 +8,7 @@ pub mod problem;
 
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{CliOption, Refused};
-use crate::runner::{Cell, Own, Runner};
+use crate::runner::{Cell, KindDocument, Runner};
 use file::PartitionFile;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
@@ -170,7 +170,7 @@ impl Runner for Solvers<'_> {
 
     /// In how many configurations a solver is better than random by both factors: the sentence (A.1) is
     /// about each of them.
-    fn document(&self, cells: &[Cell], rows: &[Row]) -> Own {
+    fn document(&self, cells: &[Cell], rows: &[Row]) -> KindDocument {
         let mut results = Vec::new();
         for factor in FACTORS {
             let caption = format!("imbalance of {factor}, (max - min) / mean, over configurations");
@@ -208,7 +208,7 @@ impl Runner for Solvers<'_> {
         let solvers: Vec<String> =
             self.solvers.iter().map(|(_, m)| self.problem.in_words(*m)).collect();
         let asked = vec![("solvers", solvers.join(", "))];
-        Own { asked, results: Some(results), ..Own::default() }
+        KindDocument { asked, results: Some(results), ..KindDocument::default() }
     }
 }
 

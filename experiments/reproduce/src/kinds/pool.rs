@@ -12,7 +12,7 @@ mod text;
 pub mod world;
 
 use crate::experiment::{Experiment, System};
-use crate::runner::{Cell, Own, Runner, within};
+use crate::runner::{Cell, KindDocument, Runner, within};
 use crate::searching::Searching;
 use conditions::Conditions;
 use evaluate::{Evaluator, Known, Value};
@@ -269,7 +269,7 @@ impl Runner for Pools<'_> {
         Ok(out)
     }
 
-    fn document(&self, _: &[Cell], rows: &[Row]) -> Own {
+    fn document(&self, _: &[Cell], rows: &[Row]) -> KindDocument {
         let words = |p: &Place| text::conditions(&p.world.conditions);
         let mut settings: Vec<(&str, String)> = Vec::new();
         for place in &self.places {
@@ -278,7 +278,10 @@ impl Runner for Pools<'_> {
                 settings.push((setting, words(place)));
             }
         }
-        Own { results: Some(text::parts(self.experiment, &settings, rows)), ..Own::default() }
+        KindDocument {
+            results: Some(text::parts(self.experiment, &settings, rows)),
+            ..KindDocument::default()
+        }
     }
 }
 
@@ -353,9 +356,9 @@ impl Runner for Bounds<'_> {
         Ok(vec![Cell { more, ..Cell::default() }])
     }
 
-    fn document(&self, _: &[Cell], _: &[Row]) -> Own {
+    fn document(&self, _: &[Cell], _: &[Row]) -> KindDocument {
         let results = self.places.iter().filter_map(|p| text::bounds(&p.world)).collect();
-        Own { results: Some(results), ..Own::default() }
+        KindDocument { results: Some(results), ..KindDocument::default() }
     }
 
     /// The CSV `model,n_g4dn,...,rank,picked`.

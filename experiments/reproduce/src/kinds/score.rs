@@ -5,7 +5,7 @@ mod toy;
 use super::computed::{COMPUTED, Point, without_axes};
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
-use crate::runner::{Cell, Own, Runner};
+use crate::runner::{Cell, KindDocument, Runner};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
@@ -95,7 +95,7 @@ impl Runner for Scores<'_> {
         Ok(vec![Cell { more: self.rows(), ..Cell::default() }])
     }
 
-    fn document(&self, _: &[Cell], _: &[Row]) -> Own {
+    fn document(&self, _: &[Cell], _: &[Row]) -> KindDocument {
         let mut means = Table { keys: 1, ..Table::new("means", &["distribution", "mean ms"]) };
         for (name, mean) in self.toy.means_ms() {
             means.rows.push([name.to_string(), format!("{mean:.3}")].map(Field::text).to_vec());
@@ -114,6 +114,6 @@ impl Runner for Scores<'_> {
         let what = "milestones: where the form of a request's score changes, ms";
         let milestones = [Part::Text(what.to_string()), Part::List(milestones)];
         let results = means.part().into_iter().chain(milestones).chain(orders.part());
-        Own { results: Some(results.collect()), ..Own::default() }
+        KindDocument { results: Some(results.collect()), ..KindDocument::default() }
     }
 }

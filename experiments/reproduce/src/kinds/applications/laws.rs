@@ -5,7 +5,7 @@ use super::cases::Case;
 use super::table::Applications;
 use crate::experiment::Experiment;
 use crate::kinds::computed::{Point, without_axes};
-use crate::runner::{Cell, Own, Runner};
+use crate::runner::{Cell, KindDocument, Runner};
 use orrery_report::page::{Field, Table};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
@@ -126,7 +126,7 @@ impl Runner for Laws<'_> {
         Ok(vec![Cell { more: self.rows(&self.cases[part]), ..Cell::default() }])
     }
 
-    fn document(&self, _: &[Cell], rows: &[Row]) -> Own {
+    fn document(&self, _: &[Cell], rows: &[Row]) -> KindDocument {
         let find = |case: &Case, metric: &str| {
             rows.iter().find(|r| r.case == case.name && r.metric == metric)
         };
@@ -141,6 +141,9 @@ impl Runner for Laws<'_> {
             };
             table.rows.push(vec![Field::text(&*case.name), both(metric::MEAN), both(metric::P99)]);
         }
-        Own { results: Some(table.part().into_iter().collect()), ..Own::default() }
+        KindDocument {
+            results: Some(table.part().into_iter().collect()),
+            ..KindDocument::default()
+        }
     }
 }
