@@ -83,15 +83,13 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
 pub fn reference() -> String {
     let mut text = String::from(INTRODUCTION);
     text += &index(all());
+    text += &assumptions();
     text += "\nThese work on jobs in place of requests ([`jobs.md`](jobs.md)):\n\n";
     text += &index(of_jobs());
     text += "\nThis one answers requests token by token ([`tokens.md`](tokens.md)):\n\n";
     text += &index(of_tokens());
     for table in all().chain(of_jobs()).chain(of_tokens()) {
         text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
-        for assumption in table.assumes {
-            text += &format!("It assumes that {}.\n", assumption.what());
-        }
         text += "\n";
         for (name, what) in &table.presets {
             text += &format!("- `{name}`: {what}\n");
@@ -113,6 +111,23 @@ pub fn reference() -> String {
 fn index(tables: impl Iterator<Item = Table>) -> String {
     let line = |t: Table| format!("| [`{0}`](#{0}) | {1} |\n", t.about.name, t.about.what);
     format!("| policy | what it does |\n|---|---|\n{}", tables.map(line).collect::<String>())
+}
+
+/// What papers take for granted, and which policies with them.
+fn assumptions() -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for table in all() {
+        for assumption in table.assumes {
+            let name = format!("`{}`", table.about.name);
+            match groups.iter_mut().find(|(what, _)| *what == assumption.what()) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((assumption.what(), vec![name])),
+            }
+        }
+    }
+    let line =
+        |(what, names): &(&str, Vec<String>)| format!("- that {what}: {}\n", names.join(", "));
+    format!("\nAs their papers do, some assume\n\n{}", groups.iter().map(line).collect::<String>())
 }
 
 const INTRODUCTION: &str = "\

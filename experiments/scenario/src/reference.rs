@@ -221,6 +221,7 @@ fn meaning(own: &Value) -> String {
 
 fn default(node: &Node<'_>) -> String {
     match (mark(node.own, "x-default"), node.own.get("default")) {
+        (Some("none"), _) => String::new(),
         (Some(words), _) => words.to_string(),
         (_, Some(Value::Number(n))) => number(n),
         (_, Some(Value::Bool(b))) => b.to_string(),

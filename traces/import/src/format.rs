@@ -315,17 +315,19 @@ fn kinds(format: &Format) -> String {
 
 /// The table for documents.
 pub(crate) fn reference(formats: &[Format]) -> String {
-    let mut out = "| `--as` | written by | known by | becomes | a scenario names it in | takes |\n\
-                   |---|---|---|---|---|---|\n"
+    let mut out = "| `--as` | written by | becomes | a scenario names it in | takes |\n\
+                   |---|---|---|---|---|\n"
         .to_string();
     for f in formats {
         let direct = f.direct.map_or("-".to_string(), |d| format!("`{d}`"));
         let takes: Vec<String> = f.options.iter().map(|o| format!("`--{o}`")).collect();
         let takes = if takes.is_empty() { "-".to_string() } else { takes.join(", ") };
-        let known = format!("{} | {} | {}", f.title, f.how, kinds(f));
-        let _ = writeln!(out, "| `{}` | {known} | {direct} | {takes} |", f.name);
+        let (title, kinds) = (f.title, kinds(f));
+        let _ = writeln!(out, "| `{}` | {title} | {kinds} | {direct} | {takes} |", f.name);
     }
-    out.push_str("\n| format | what is read, and what it becomes; bold must be there |\n|---|---|\n");
+    out.push_str(
+        "\n| format | what is read, and what it becomes; bold must be there |\n|---|---|\n",
+    );
     for f in formats {
         let _ = writeln!(out, "| `{}` | {} |", f.name, read_of(f.fields));
     }
