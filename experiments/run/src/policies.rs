@@ -102,7 +102,6 @@ pub fn reference() -> String {
             let cells = [name, defaults(&table, row), narrow(row), meaning(row)];
             text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
         }
-        text += &format!("\nIn results: `{}`\n", table.name);
     }
     text
 }
@@ -143,9 +142,9 @@ cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[prese
 
 A bare name means the first preset: the system as released, or as published if nothing was released.
 `preset=paper` starts from the paper's text, where the two differ. Every other parameter changes one
-value; where presets differ, the default says so. A time is at most a day where no range stands. The
-head of each file in `sim/src/policy/` lists its differences from the paper;
-[`adding-a-policy.md`](adding-a-policy.md) adds one.
+value; where presets differ, the default says so. A time is at most a day where no range stands.
+`orrery list policy NAME` prints the name in results, the head of each file in `sim/src/policy/` the
+differences from the paper; [`adding-a-policy.md`](adding-a-policy.md) adds one.
 
 ";
 
