@@ -516,7 +516,7 @@ fn every_example_is_a_plan_that_says_how_to_run_it() {
         assert!(source.text.contains(&command), "{name}");
         files += 1;
     }
-    assert_eq!(files, 7);
+    assert_eq!(files, 6);
 }
 
 #[test]
