@@ -98,7 +98,7 @@ pub fn read_toml<T: DeserializeOwned>(file: &Path, wanted: Kind) -> Result<T, Er
     toml::from_str(&text).map_err(|e| {
         let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
         let key = line.map_or("file".to_string(), |l| format!("line {l}"));
-        let allowed = "the keys of docs/replay.md";
+        let allowed = "the keys that `orrery-replay schema` lists";
         let error = SpecError::value(key, e.message(), allowed, "correct the line");
         let name = file.display().to_string();
         Error::Spec(kind::instead(wanted, &name, &text, error.in_file(&name)))

@@ -319,7 +319,7 @@ pub fn better(metric: &str) -> Better {
 
 /// The table as `docs/formats.md` shows it.
 pub fn reference() -> String {
-    let line = |m: &Metric, name: String| format!("| {name} | {} | {} |\n", m.unit, m.help.trim());
+    let line = |m: &Metric, name: String| format!("| {name} | {} |\n", m.help.trim());
     let own = ROWS.iter().filter(|m| m.is_in_rows).map(|m| line(m, format!("`{}`", m.name)));
     let words = |words: &&[&str]| format!("{{{}}}", words.join(","));
     let pattern = |family: &Family| {
@@ -327,7 +327,7 @@ pub fn reference() -> String {
         family.parts.iter().map(words).fold(family.row.name.to_string(), fill)
     };
     let families = FAMILIES.iter().map(|f| line(&f.row, format!("`{}`", pattern(f))));
-    let head = "| metric | unit | meaning |\n|---|---|---|\n".to_string();
+    let head = "| metric | meaning |\n|---|---|\n".to_string();
     std::iter::once(head).chain(own).chain(families).collect()
 }
 

@@ -156,7 +156,7 @@ pub fn reference() -> Vec<Table> {
         (entry.expect("a kind of this key").reference)()
     };
     let (scenario, applications) = (kind("scenario"), kind("applications"));
-    let (score, pool) = (kind("score"), kind("pool"));
+    let pool = kind("pool");
     vec![
         ("file", frame.keys(&[], &[])),
         ("system", frame.keys(&["system"], &[])),
@@ -168,18 +168,9 @@ pub fn reference() -> Vec<Table> {
         ("figure", frame.keys(&["figure"], &[])),
         ("scenario", scenario.keys(&[], &[])),
         ("applications", applications.keys(&[], &[])),
-        ("load", applications.keys(&["applications", "load"], &[])),
-        ("arrivals", applications.keys(&["applications", "arrivals"], &[])),
-        ("latency", applications.keys(&["applications", "latency"], &[])),
-        ("profile", applications.keys(&["applications", "profile"], &[])),
-        ("cases", applications.keys(&["applications", "cases"], &[])),
         ("laws", applications.keys(&["laws"], &[])),
         ("leave_one_out", applications.keys(&["leave_one_out"], &[])),
-        ("score", score.keys(&["score"], &[])),
-        ("score distribution", score.keys(&["score", "law"], &[])),
-        ("score request", score.keys(&["score", "request"], &[])),
         ("pool", pool.keys(&["pool"], &[])),
-        ("partition", kind("partition").keys(&["partition"], &[])),
         ("jobs", kind("jobs").keys(&[], &[])),
         ("measured cases", kind("cases").keys(&["cases"], &[])),
     ]

@@ -82,47 +82,51 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
 /// The whole of `docs/policies.md`.
 pub fn reference() -> String {
     let mut text = String::from(INTRODUCTION);
-    text += "| policy | what it does | paper |\n|---|---|---|\n";
-    for Table { about, .. } in all() {
-        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
-    }
+    text += &index(all());
+    text += &assumptions();
     text += "\nThese work on jobs in place of requests ([`jobs.md`](jobs.md)):\n\n";
-    text += "| policy | what it does | paper |\n|---|---|---|\n";
-    for Table { about, .. } in of_jobs() {
-        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
-    }
+    text += &index(of_jobs());
     text += "\nThis one answers requests token by token ([`tokens.md`](tokens.md)):\n\n";
-    text += "| policy | what it does | paper |\n|---|---|---|\n";
-    for Table { about, .. } in of_tokens() {
-        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
-    }
+    text += &index(of_tokens());
     for table in all().chain(of_jobs()).chain(of_tokens()) {
         text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
-        for assumption in table.assumes {
-            text += &format!("It assumes that {}.\n", assumption.what());
-        }
         text += "\n";
         for (name, what) in &table.presets {
             text += &format!("- `{name}`: {what}\n");
         }
         if !table.rows.is_empty() {
-            text += "\n| parameter | type | default | allowed | meaning | source |\n";
-            text += "|---|---|---|---|---|---|\n";
+            text += "\n| parameter | default | allowed | meaning [source] |\n|---|---|---|---|\n";
         }
         for row in &table.rows {
-            let cells = [
-                format!("`{}`", row.name),
-                kind(row),
-                defaults(&table, row),
-                range(&row.allowed),
-                meaning(row),
-                row.source.to_string(),
-            ];
+            let name = format!("`{}`", row.name);
+            let cells = [name, defaults(&table, row), narrow(row), meaning(row)];
             text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
         }
-        text += &format!("\nIn results: `{}`\n", table.name);
     }
     text
+}
+
+/// Policies with what they do, a line each.
+fn index(tables: impl Iterator<Item = Table>) -> String {
+    let line = |t: Table| format!("| [`{0}`](#{0}) | {1} |\n", t.about.name, t.about.what);
+    format!("| policy | what it does |\n|---|---|\n{}", tables.map(line).collect::<String>())
+}
+
+/// What papers take for granted, and which policies with them.
+fn assumptions() -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for table in all() {
+        for assumption in table.assumes {
+            let name = format!("`{}`", table.about.name);
+            match groups.iter_mut().find(|(what, _)| *what == assumption.what()) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((assumption.what(), vec![name])),
+            }
+        }
+    }
+    let line =
+        |(what, names): &(&str, Vec<String>)| format!("- that {what}: {}\n", names.join(", "));
+    format!("\nAs their papers do, some assume\n\n{}", groups.iter().map(line).collect::<String>())
 }
 
 const INTRODUCTION: &str = "\
@@ -130,8 +134,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Generated from the tables in sim/src/policy/ by `ORRERY_UPDATE=1 cargo test -p orrery-scenario policies`. -->
 
-This page lists every policy with its presets and parameters. You write a policy as `NAME` or
-`NAME[key=value,...]`, in `policies` of a scenario or after `--policy`:
+Write a policy as `NAME` or `NAME[key=value,...]`, in `policies` of a scenario or after `--policy`:
 
 ```sh
 cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[preset=paper,width_ms=5]'
@@ -139,8 +142,9 @@ cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[prese
 
 A bare name means the first preset: the system as released, or as published if nothing was released.
 `preset=paper` starts from the paper's text, where the two differ. Every other parameter changes one
-value. [`adding-a-policy.md`](adding-a-policy.md) explains how to add a policy. The head of each file in
-`sim/src/policy/` lists its differences from the paper.
+value; where presets differ, the default says so. A time is at most a day where no range stands.
+`orrery list policy NAME` prints the name in results, the head of each file in `sim/src/policy/` the
+differences from the paper; [`adding-a-policy.md`](adding-a-policy.md) adds one.
 
 ";
 
@@ -186,6 +190,18 @@ fn range(allowed: &Allowed) -> String {
     }
 }
 
+/// What is allowed, without what the default, the meaning or the introduction say.
+fn narrow(row: &Row) -> String {
+    match &row.allowed {
+        Allowed::Flag | Allowed::Words(_) => String::new(),
+        Allowed::Time { least, most } => match (*least, *most, row.unit) {
+            (0.0, 86_400e3, "ms") | (0.0, 86_400.0, "s") => row.unit.to_string(),
+            _ => format!("{} {}", range(&row.allowed), row.unit),
+        },
+        Allowed::Count { .. } | Allowed::Number { .. } => range(&row.allowed),
+    }
+}
+
 /// The lines below a row: what it is, its source, its words.
 fn notes(row: &Row) -> String {
     let source = if row.source.is_empty() { String::new() } else { format!(" [{}]", row.source) };
@@ -203,7 +219,8 @@ fn notes(row: &Row) -> String {
 /// The same in one cell of Markdown.
 fn meaning(row: &Row) -> String {
     let needs = row.needs.map_or(String::new(), |(key, value)| format!("with `{key}={value}`: "));
-    let mut text = format!("{needs}{}", row.help);
+    let source = if row.source.is_empty() { String::new() } else { format!(" [{}]", row.source) };
+    let mut text = format!("{needs}{}{source}", row.help);
     if let Allowed::Words(words) = &row.allowed {
         let words = words.iter().map(|(word, means)| format!("<br>`{word}`: {means}"));
         text += &words.collect::<String>();

@@ -80,18 +80,18 @@ impl Reference {
         Reference { root: schema::<T>().to_value(), names: names::<T> }
     }
 
-    /// A table of keys with unit, default and meaning, the required ones first; those that are
-    /// tables themselves and those named by `except` are left out.
+    /// A table of keys with default and meaning, the required ones first; those that are tables
+    /// themselves and those named by `except` are left out.
     pub fn keys(&self, path: &[&str], except: &[&str]) -> String {
         let mut rows = self.rows(path, "", except);
-        rows.sort_by_key(|row| row[2] != "required");
-        table(["key", "unit", "default", "meaning"], rows)
+        rows.sort_by_key(|row| row[1] != "required");
+        table(["key", "default", "meaning"], rows)
     }
 
     /// Several small tables of keys as one, each with its name before its keys.
     pub fn sections(&self, names: &[&str]) -> String {
         let rows = names.iter().flat_map(|name| self.rows(&[name], &format!("{name}."), &[]));
-        table(["key", "unit", "default", "meaning"], rows.collect())
+        table(["key", "default", "meaning"], rows.collect())
     }
 
     /// A table of laws: what is written, and what it means.
@@ -119,12 +119,13 @@ impl Reference {
         table(heads, rows.collect())
     }
 
-    fn rows(&self, path: &[&str], prefix: &str, except: &[&str]) -> Vec<[String; 4]> {
+    fn rows(&self, path: &[&str], prefix: &str, except: &[&str]) -> Vec<[String; 3]> {
         let names = (self.names)(path).into_iter().filter(|name| !except.contains(name));
         let row = |name: &str| {
             let node = self.node(&[path, &[name]].concat());
-            let unit = mark(node.own, "x-unit").unwrap_or_else(|| unit(name)).to_string();
-            let row = [format!("`{prefix}{name}`"), unit, default(&node), meaning(node.own)];
+            let unit = mark(node.own, "x-unit").map(|unit| format!(" ({unit})"));
+            let key = format!("`{prefix}{name}`{}", unit.unwrap_or_default());
+            let row = [key, default(&node), meaning(node.own)];
             (!is_table(&node)).then_some(row)
         };
         names.filter_map(row).collect()
@@ -220,25 +221,20 @@ fn meaning(own: &Value) -> String {
 
 fn default(node: &Node<'_>) -> String {
     match (mark(node.own, "x-default"), node.own.get("default")) {
+        (Some("none"), _) => String::new(),
         (Some(words), _) => words.to_string(),
         (_, Some(Value::Number(n))) => number(n),
         (_, Some(Value::Bool(b))) => b.to_string(),
-        (_, Some(Value::Null)) => "none".to_string(),
+        (_, Some(Value::Null)) => String::new(),
         (_, Some(other)) => format!("`{}`", other.to_string().replace(',', ", ")),
         _ if node.required => "required".to_string(),
-        _ => "none".to_string(),
+        _ => String::new(),
     }
 }
 
 /// Without the `.0` of a whole number.
 fn number(n: &serde_json::Number) -> String {
     n.to_string().trim_end_matches(".0").to_string()
-}
-
-/// The unit at the end of a name.
-fn unit(name: &str) -> &'static str {
-    let ends = [("_per_s", "1/s"), ("_ms", "ms"), ("_us", "us"), ("_s", "s")];
-    ends.iter().find(|(end, _)| name.ends_with(end)).map_or("", |(_, unit)| unit)
 }
 
 fn table<const N: usize>(heads: [&str; N], rows: Vec<[String; N]>) -> String {

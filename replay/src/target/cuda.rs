@@ -27,7 +27,7 @@ pub fn open(
     scenario: &Scenario,
 ) -> Result<Box<dyn Device>, Error> {
     let config: CudaConfig = config.clone().try_into().map_err(|e: toml::de::Error| {
-        let allowed = "the keys of docs/replay.md";
+        let allowed = "the keys that `orrery-replay schema` lists";
         Error::in_file(file, "cuda", e.message(), allowed, "correct the table")
     })?;
     one_for_each(file, "cuda", config.models.len(), &scenario.model_names())?;

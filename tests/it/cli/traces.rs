@@ -14,6 +14,9 @@ fn every_listed_trace_of_arrivals_can_be_inspected_by_name_from_any_folder() {
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split("  ").next()).collect();
     assert!(listed.contains("azure2019-f500\n"), "{listed}");
     assert!(listed.contains("azure2021-head199\n"), "a scenario's `workload` reads it: {listed}");
+    let step =
+        |l: &str| l.starts_with("step-") && !l.ends_with("(kernels of a step, for `[tokens]`)");
+    assert!(listed.contains("step-") && !listed.lines().any(step), "{listed}");
     for (name, format) in [
         ("azure2019-f500", "Azure Functions 2019, invocations"),
         ("azure2021-head199", "Azure Functions 2021"),

@@ -7,10 +7,6 @@ use std::path::Path;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const GLOSSARY: &str = "docs/glossary.md";
 
-/// Pages that still have replaced words, and are longer than others. Remove a page here when its last such word is
-/// gone: the test says so.
-const NOT_YET: [&str; 1] = ["docs/replay.md"];
-
 /// Names that have a replaced word in them.
 const NAMES: [&str; 2] = ["Little's law", "carry-load"];
 
@@ -226,16 +222,8 @@ fn nothing_that_leaves_the_program_has_a_word_that_the_glossary_replaces() {
 fn no_page_has_a_word_that_the_glossary_replaces() {
     let replaced = replaced();
     assert!(replaced.len() > 30 && replaced.iter().any(|w| w == "trivial"), "{replaced:?}");
-    let is_done = |p: &&String| !NOT_YET.contains(&p.as_str());
-    let found: Vec<String> =
-        pages().iter().filter(is_done).flat_map(|p| faults_of_page(p, &replaced)).collect();
+    let found: Vec<String> = pages().iter().flat_map(|p| faults_of_page(p, &replaced)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
-    for page in NOT_YET {
-        assert!(
-            !faults_of_page(page, &replaced).is_empty(),
-            "{page} is done: take it out of NOT_YET"
-        );
-    }
 }
 
 #[test]
@@ -265,8 +253,8 @@ fn length(text: &str) -> usize {
 
 #[test]
 fn readme_has_at_most_900_words_and_no_page_more_than_3500() {
-    for page in pages().iter().filter(|p| !NOT_YET.contains(&p.as_str())) {
-        let text = read(page);
+    for page in pages() {
+        let text = read(&page);
         let most = if page == "README.md" { 900 } else { 3_500 };
         let is_made = text.contains("<!-- Generated from ");
         assert!(

@@ -315,27 +315,42 @@ fn kinds(format: &Format) -> String {
 
 /// The table for documents.
 pub(crate) fn reference(formats: &[Format]) -> String {
-    let mut out = "| `--as` | written by | known by | becomes | a scenario names it in | takes |\n\
-                   |---|---|---|---|---|---|\n"
+    let mut out = "| `--as` | written by | becomes | a scenario names it in | takes |\n\
+                   |---|---|---|---|---|\n"
         .to_string();
     for f in formats {
         let direct = f.direct.map_or("-".to_string(), |d| format!("`{d}`"));
         let takes: Vec<String> = f.options.iter().map(|o| format!("`--{o}`")).collect();
         let takes = if takes.is_empty() { "-".to_string() } else { takes.join(", ") };
-        let known = format!("{} | {} | {}", f.title, f.how, kinds(f));
-        let _ = writeln!(out, "| `{}` | {known} | {direct} | {takes} |", f.name);
+        let (title, kinds) = (f.title, kinds(f));
+        let _ = writeln!(out, "| `{}` | {title} | {kinds} | {direct} | {takes} |", f.name);
     }
-    out.push_str("\n| format | read | becomes |\n|---|---|---|\n");
+    out.push_str(
+        "\n| format | what is read, and what it becomes; bold must be there |\n|---|---|\n",
+    );
     for f in formats {
-        for (i, field) in f.fields.iter().enumerate() {
-            let name = if i == 0 { format!("`{}`", f.name) } else { String::new() };
-            let names: Vec<String> = field.names.iter().map(|n| format!("`{n}`")).collect();
-            let needed = if field.needed { "" } else { " (if there)" };
-            let names = names.join(" or ");
-            let _ = writeln!(out, "| {name} | {names}{needed} | {} |", field.becomes);
-        }
+        let _ = writeln!(out, "| `{}` | {} |", f.name, read_of(f.fields));
     }
     out
+}
+
+/// The fields of a format, those together that become the same.
+fn read_of(fields: &[Field]) -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for field in fields {
+        let names: Vec<String> = field.names.iter().map(|n| format!("`{n}`")).collect();
+        let bold = if field.needed { "**" } else { "" };
+        let names = format!("{bold}{}{bold}", names.join(" or "));
+        match groups.iter_mut().find(|(becomes, _)| *becomes == field.becomes) {
+            Some((_, all)) => all.push(names),
+            None => groups.push((field.becomes, vec![names])),
+        }
+    }
+    let group = |(becomes, names): &(&str, Vec<String>)| {
+        let what = if becomes.is_empty() { String::new() } else { format!(": {becomes}") };
+        format!("{}{what}", names.join(", "))
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join("<br>")
 }
 
 /// The lines for `--help`.

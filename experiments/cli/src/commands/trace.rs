@@ -49,6 +49,7 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
             let note = |n: &str| match shipped(n).and_then(format_of) {
                 Ok(format) if format.arrivals().is_some() => "",
                 Ok(_) => "  (an example of the format: no arrival process reads it)",
+                Err(_) if n.starts_with("step-") => "  (kernels of a step, for `[tokens]`)",
                 Err(_) => "  (sequence lengths)",
             };
             let names: String = shipped_names().map(|n| format!("{n}{}\n", note(n))).collect();
