@@ -188,7 +188,7 @@ impl Sheet {
         }
         let ticks = panels.clone().flat_map(|p| &p.y.ticks);
         let widest = ticks.map(|t| font::width(&t.label, TICK)).fold(0.0, f64::max);
-        let labelled = panels.clone().any(|p| !p.y.label.is_empty());
+        let labelled = panels.clone().any(|p| !p.y.label.is_empty()) && self.labels_y(column);
         widest + 10.0 + if labelled { LABEL + 6.0 } else { 0.0 }
     }
 
@@ -224,6 +224,11 @@ impl Sheet {
         !self.panels[i].x.label.is_empty() && (self.is_lowest(i) || (!self.share_x && differs))
     }
 
+    /// What all panels show is said at the left.
+    fn labels_y(&self, column: usize) -> bool {
+        column == 0 || self.panels.iter().any(|p| p.y.label != self.panels[0].y.label)
+    }
+
     fn place(&self, i: usize, grid: &Grid) -> Place {
         let (row, column) = (i / grid.columns, i % grid.columns);
         Place {
@@ -248,7 +253,7 @@ impl Sheet {
             );
             scene.text(at, &label, LABEL, Anchor::Middle, Color::BLACK);
         }
-        if place.y_labels {
+        if place.y_labels && self.labels_y(i % grid.columns) {
             // Smaller letters rather than fewer.
             let room = place.height + 12.0;
             let is_long = font::width(&panel.y.label, LABEL) > room;

@@ -23,6 +23,8 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         let remedy = "choose a metric that the table has (`metric` of `[figure]`, `--metric`)";
         return Err(PlotError::missing(FIGURE, needed, &metrics, remedy));
     }
+    let missing = missing(&own, &all, p);
+    let own: Vec<&Row> = own.into_iter().chain(&missing).collect();
     let (mut own, over) = divided(&own, p)?;
     let mut without_place = Vec::new();
     if p.kind == PictureKind::Shares {
@@ -52,6 +54,22 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         categories(&mut prepared, !p.x_label.is_empty(), &p.names);
     }
     Ok(prepared)
+}
+
+/// Of bars, rows for the places where a system has been run and has no value of the metric, as it has elsewhere.
+fn missing(own: &[&Row], all: &[&Row], p: &Picture) -> Vec<Row> {
+    let (PictureKind::Bars, [metric]) = (p.kind, p.metrics.as_slice()) else { return Vec::new() };
+    let mut known: HashSet<_> = own.iter().map(|r| place(r)).collect();
+    let mut out = Vec::new();
+    for r in all.iter().filter(|r| own.iter().any(|o| o.system == r.system)) {
+        if known.insert(place(r)) {
+            let unit = orrery_results::unit(metric).to_string();
+            let mut row = Row { metric: metric.clone(), unit, paper: None, ..(*r).clone() };
+            (row.value, row.ci95_low, row.ci95_high) = (None, None, None);
+            out.push(row);
+        }
+    }
+    out
 }
 
 /// Intervals from two other metrics of the same cells, in place of confidence intervals.
