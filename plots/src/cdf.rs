@@ -50,11 +50,9 @@ pub fn latency_cdf(
     draw_slos(&mut sheet, &slos, unit, divisor);
     let beyond = groups.all().filter(|d| d.last() > far * divisor).count();
     if beyond > 0 {
-        let largest = libm::round(groups.largest() / divisor);
-        let all = groups.all().count();
-        let note =
-            format!("{beyond} of {all} curves go on right of the axis, up to {largest} {unit}.");
-        sheet.notes.push(note);
+        let (all, largest) = (groups.all().count(), libm::round(groups.largest() / divisor));
+        let words = format!("{beyond} of {all} curves go on right of the axis, up to");
+        sheet.notes.push(format!("{words} {largest} {unit}."));
     }
     sheet.notes.extend(never_answered(&groups));
     Ok(sheet.figure())

@@ -54,7 +54,7 @@ fn wrap(panel: &mut Panel, width: f64) {
         let words = tick.label.replace('\n', " ");
         // A policy's parameters stand below its name where both have no room.
         let is_long = words.split(' ').any(|w| font::width(w, TICK) > room);
-        let words = if is_long { words.replace('[', " [") } else { words };
+        let words = if is_long { words.replace('[', " [").replace('=', "= ") } else { words };
         tick.label = font::wrapped(&words, TICK, room).join("\n");
     }
 }
@@ -273,7 +273,7 @@ impl Sheet {
             // The panel above the empty place has its labels there.
             let above = grid.tops[grid.tops.len() - 2] + self.plot.1 + 20.0 + LABEL + 14.0;
             let laid = self.legend.laid(grid.width - left - MARGIN);
-            if above + laid.height <= grid.bottom {
+            if above + laid.height <= grid.bottom && !laid.is_cut() {
                 laid.draw((left, above), scene);
                 return grid.bottom + 2.0;
             }

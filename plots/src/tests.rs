@@ -539,7 +539,7 @@ fn a_figure_says_where_the_paper_s_number_was_kept_away() {
         crate::picture(rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
     };
     let of = rows.iter().find(|r| r.system == "b").expect("a row without a number").clone();
-    let note = "?: paper value withheld from this project: 1 of 12 points.";
+    let note = "?: the paper value is withheld from this project: 1 of 12 points.";
     assert!(drawn(&rows, vec![of.clone()]).contains(note));
     assert!(!drawn(&rows, Vec::new()).contains("withheld"));
     // A panel in which no number is left says so in its title.
@@ -585,13 +585,8 @@ fn what_was_measured_is_drawn_once_and_what_is_relative_to_it_has_a_line_at_one(
     assert_eq!(once.matches(">measured<").count(), 1);
     assert!(!once.contains(">simulated<"), "no table of systems");
     assert!(drawn(&of, &RowFilter::default()).contains(">simulated<"), "a paper's are of systems");
-    let over = Picture {
-        x: "paper".into(),
-        relative_to: "paper".into(),
-        joined: Some(Vec::new()),
-        panels: Some(Vec::new()),
-        ..of
-    };
+    let over =
+        Picture { x: "paper".into(), joined: Some(Vec::new()), panels: Some(Vec::new()), ..of };
     let over = drawn(&over, &choice);
     assert!(over.contains(">measured = 1<") && over.contains(">measured finish rate<"), "{over}");
     assert!(over.matches("<polygon").count() >= 100, "nothing joins them: each has a marker");

@@ -47,8 +47,10 @@ pub fn document(
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
         Part::figure(&f, words)
     });
-    let maps = Part::Folded("The maps as tables".to_string(), maps.collect());
-    page.section("Maps", figure.into_iter().chain([maps]));
+    let text: Vec<Part> = maps.collect();
+    let folded = Part::Folded("The maps as tables".to_string(), text.clone());
+    let tables = (!text.is_empty()).then_some(Part::Views { page: vec![folded], text });
+    page.section("Maps", figure.into_iter().chain(tables));
     let scenarios = scenarios(league).part().map(|part| {
         Part::Folded("The best of each scenario, and all that is asked".to_string(), vec![part])
     });

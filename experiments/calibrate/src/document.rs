@@ -227,7 +227,6 @@ fn parity(c: &Calibration) -> Option<Part> {
         title: "Simulated over measured latency".to_string(),
         metrics: vec![LATENCY.to_string()],
         x: "paper".to_string(),
-        relative_to: "paper".to_string(),
         panels: Some(vec!["of".to_string()]),
         joined: Some(Vec::new()),
         y_label: "simulated / measured".to_string(),

@@ -124,13 +124,10 @@ impl<'a> Curves<'a> {
         };
         let beyond: usize = self.panels.iter().map(of).sum();
         let mut notes = flags::notes(&rows);
-        if p.kind == PictureKind::Bars {
-            let named = |note: String| note.replace("No paper value, w", "?: paper value w");
-            notes = notes.into_iter().map(named).collect();
-        }
-        let of_beside =
-            |note: String| note.replace("paper value", &format!("{} value", self.beside));
-        notes = notes.into_iter().map(of_beside).collect();
+        let is_bars = p.kind == PictureKind::Bars;
+        let (before, after) = if is_bars { ("?: the", " is") } else { ("No", ",") };
+        let none = format!("{before} {} value{after}", self.beside);
+        notes.iter_mut().for_each(|note| *note = note.replace("No paper value,", &none));
         if beyond > 0 {
             notes.push(format!("Claimed values beyond the y axis: {beyond}."));
         }
@@ -603,11 +600,9 @@ fn paper_once() -> Style {
 
 /// Whether a curve of many points is of levels, each of two points at least: the slope between two would be made up.
 fn is_level(own: &[At<'_>]) -> bool {
-    let is_same = |w: &[At<'_>]| {
-        let value = |i: usize| w[i].row.value.unwrap_or_default();
-        (value(0) - value(1)).abs() <= 1e-9 * value(0).abs()
-    };
-    let is_flat = |w: &[At<'_>]| is_same(&w[..2]) || is_same(&w[1..]);
+    let value = |p: &At<'_>| p.row.value.unwrap_or_default();
+    let is_same = |a: &At<'_>, b: &At<'_>| (value(a) - value(b)).abs() <= 1e-9 * value(a).abs();
+    let is_flat = |w: &[At<'_>]| is_same(&w[0], &w[1]) || is_same(&w[1], &w[2]);
     own.len() > MARKERS_MAX && own.windows(3).all(is_flat)
 }
 
@@ -626,8 +621,7 @@ fn series_marks(
         let points: Vec<(f64, f64)> = piece.iter().filter_map(place).collect();
         let points = match (joined, points.as_slice()) {
             (Joined::OverParts, [.., a, b]) => {
-                let end = (2.0 * b.0 - a.0, b.1);
-                stepped(&[&points[..], &[end]].concat())
+                stepped(&[&points[..], &[(2.0 * b.0 - a.0, b.1)]].concat())
             }
             (Joined::BySteps, _) => stepped(&points),
             _ => points,

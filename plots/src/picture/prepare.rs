@@ -60,16 +60,18 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
 fn missing(own: &[&Row], all: &[&Row], p: &Picture) -> Vec<Row> {
     let (PictureKind::Bars, [metric]) = (p.kind, p.metrics.as_slice()) else { return Vec::new() };
     let mut known: HashSet<_> = own.iter().map(|r| place(r)).collect();
-    let mut out = Vec::new();
-    for r in all.iter().filter(|r| own.iter().any(|o| o.system == r.system)) {
-        if known.insert(place(r)) {
-            let unit = orrery_results::unit(metric).to_string();
-            let mut row = Row { metric: metric.clone(), unit, paper: None, ..(*r).clone() };
-            (row.value, row.ci95_low, row.ci95_high) = (None, None, None);
-            out.push(row);
-        }
-    }
-    out
+    let systems: HashSet<_> = own.iter().map(|r| &r.system).collect();
+    let missing = all.iter().filter(|r| systems.contains(&r.system) && known.insert(place(r)));
+    let without = |r: &&Row| Row {
+        metric: metric.clone(),
+        unit: orrery_results::unit(metric).to_string(),
+        value: None,
+        ci95_low: None,
+        ci95_high: None,
+        paper: None,
+        ..(*r).clone()
+    };
+    missing.map(without).collect()
 }
 
 /// Intervals from two other metrics of the same cells, in place of confidence intervals.
