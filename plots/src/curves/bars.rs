@@ -114,8 +114,7 @@ impl<'a> Curves<'a> {
         let own: Vec<usize> = (0..slots.len()).filter(|i| here(&slots[*i])).collect();
         let width = FILLED / own.len().max(1) as f64;
         let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
-        let mut once: Vec<(f64, f64)> = Vec::new();
-        let (mut intervals, mut ranges, mut above) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut intervals, mut ranges, mut above, mut once) = (vec![], vec![], vec![], vec![]);
         let dotted = is_without_zero(&y.scale);
         for point in inside {
             let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
