@@ -16,6 +16,8 @@ use orrery_results::DistributionRow;
 
 /// The line of an SLO.
 const SLO: Stroke = Stroke { color: Color::BLACK, width: 1.2, dash: &[4.0, 2.5] };
+/// The axis is at most so many times as long as half of the curves and the SLOs need.
+const FAR: f64 = 4.0;
 /// SLOs that are drawn each.
 const SLOS_MAX: usize = 6;
 
@@ -40,12 +42,28 @@ pub fn latency_cdf(
     };
     let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
     let lines = slos.iter().flatten().map(|slo| slo / divisor);
-    let x = Scale::around(xs.chain(lines).filter(|x| *x > 0.0));
+    let far = far(&groups, slos.iter().flatten().copied()) / divisor;
+    let x = Scale::around(xs.chain(lines).filter(|x| *x > 0.0).map(|x| x.min(far)));
     let labels = [&format!("{words} ({unit})"), "share of all requests (%)"];
-    let mut sheet = tails(&groups, format!("distribution of {words}"), labels, x, divisor);
+    let what = format!("distribution of {words}");
+    let mut sheet = tails(&groups, what, labels, (x, far), divisor);
     draw_slos(&mut sheet, &slos, unit, divisor);
+    let beyond = groups.all().filter(|d| d.last() > far * divisor).count();
+    if beyond > 0 {
+        let (all, largest) = (groups.all().count(), libm::round(groups.largest() / divisor));
+        let words = format!("{beyond} of {all} curves go on right of the axis, up to");
+        sheet.notes.push(format!("{words} {largest} {unit}."));
+    }
     sheet.notes.extend(never_answered(&groups));
     Ok(sheet.figure())
+}
+
+/// Where the axis ends, so that the curve of a system that falls behind leaves room for the others.
+fn far(groups: &Groups, slos: impl Iterator<Item = f64>) -> f64 {
+    let mut ends: Vec<f64> = groups.all().map(Distribution::last).collect();
+    ends.sort_by(f64::total_cmp);
+    let half = ends.get(ends.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
+    FAR * slos.fold(half, f64::max)
 }
 
 /// The SLOs of a panel's requests, each once, in order.
@@ -80,8 +98,14 @@ fn draw_slos(sheet: &mut Sheet, slos: &[Vec<f64>], unit: &str, divisor: f64) {
     }
 }
 
-/// Distributions with their tails stretched.
-fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f64) -> Sheet {
+/// Distributions with their tails stretched, up to `far`.
+fn tails(
+    groups: &Groups,
+    what: String,
+    labels: [&str; 2],
+    (x, far): (Scale, f64),
+    divisor: f64,
+) -> Sheet {
     let nines = nines(groups);
     let y = Scale::Tail { nines };
     let looks = Looks::of(&groups.names);
@@ -91,7 +115,7 @@ fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f6
         y: axis(labels[1], y, y.ticks(9)),
         marks: own
             .iter()
-            .flat_map(|d| tail_marks(d, looks.style(&d.name), divisor, nines))
+            .flat_map(|d| tail_marks(d, looks.style(&d.name), (divisor, far), nines))
             .collect(),
     };
     let panels = groups.panels.iter().map(panel).collect();
@@ -129,7 +153,7 @@ pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
     let (low, high) = range(xs.filter(|x| *x > 0.0));
     let x = Scale::Log { low, high: (high * 1.2).max(low * 10.0) };
     let labels = [&format!("error ({unit})"), "share of these actions (%)"];
-    Ok(tails(&groups, "errors of prediction".into(), labels, x, divisor).figure())
+    Ok(tails(&groups, "errors of prediction".into(), labels, (x, f64::INFINITY), divisor).figure())
 }
 
 /// The distribution of batch sizes, as steps (Symphony Fig. 1).
@@ -209,7 +233,7 @@ fn too_short_for_the_tail(groups: &Groups, nines: f64) -> Vec<String> {
     }
 }
 
-fn tail_marks(d: &Distribution, style: Style, divisor: f64, nines: f64) -> Vec<Mark> {
+fn tail_marks(d: &Distribution, style: Style, (divisor, far): (f64, f64), nines: f64) -> Vec<Mark> {
     let mut points: Vec<(f64, f64)> = d.points.iter().map(|p| (p.0 / divisor, p.1)).collect();
     if let Some(&(first, share)) = points.first()
         && share > 0.0
@@ -220,6 +244,7 @@ fn tail_marks(d: &Distribution, style: Style, divisor: f64, nines: f64) -> Vec<M
     let top = 1.0 - libm::pow(10.0, -nines) - 1e-12;
     let end = points.iter().position(|p| p.1 >= top).map_or(points.len(), |i| i + 1);
     points.truncate(end);
+    points.retain(|p| p.0 <= far);
     // A marker where the curve first reaches each of these shares: dashes alone are hard to follow.
     let reached = |level: &f64| points.iter().find(|p| p.1 >= *level).copied();
     let markers = [0.5, 0.9, 0.99, 0.999, 0.9999].iter().filter_map(reached);
@@ -229,6 +254,7 @@ fn tail_marks(d: &Distribution, style: Style, divisor: f64, nines: f64) -> Vec<M
         // It may reach none of these shares: half of what it reaches tells it from the others.
         markers.extend(reached(&(0.5 * d.end())).map(|p| (p, false)));
         markers.extend(d.points.last().map(|p| ((p.0 / divisor, p.1), true)));
+        markers.retain(|m| m.0.0 <= far);
     }
     vec![
         Mark::Line { points, stroke: style.stroke },

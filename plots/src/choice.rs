@@ -29,6 +29,11 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
+    /// What the paper's figures are called.
+    pub(crate) fn paper(&self) -> &str {
+        if self.beside.is_empty() { "paper" } else { &self.beside }
+    }
+
     /// The chosen rows: values, or where the metric is that of a difference, differences.
     pub(crate) fn rows<'a>(
         &self,

@@ -79,6 +79,8 @@ pub(crate) fn pictured(
     let points = points(FIGURE, rows, &prepared.x, &metrics)?;
     let several = match picture.kind {
         PictureKind::Shares => Several::All,
+        // Nothing joins the points.
+        _ if picture.joined.as_ref().is_some_and(Vec::is_empty) => Several::Any,
         _ if !picture.star.is_empty() => Several::Of(&picture.star),
         _ => Several::None,
     };
@@ -147,6 +149,8 @@ enum Several<'a> {
     Of(&'a str),
     /// All: several quantiles may be one value.
     All,
+    /// All, and as many of one value as there are.
+    Any,
 }
 
 /// The rows, sorted into panels and series.
@@ -164,6 +168,8 @@ struct Curves<'a> {
     /// Whether series are named by their policies: systems do not tell the rows apart.
     by_policy: bool,
     paper: bool,
+    /// Whether the paper's numbers are those of the places, the same for all systems: what was measured.
+    paper_once: bool,
     /// What the paper's figures are called.
     beside: String,
     /// What all rows share.
@@ -190,7 +196,8 @@ impl<'a> Curves<'a> {
             presets: distinct(points.iter().map(|p| p.row.preset.clone())),
             by_policy: false,
             paper,
-            beside: if choice.beside.is_empty() { "paper".into() } else { choice.beside.clone() },
+            paper_once: false,
+            beside: choice.paper().to_string(),
             common,
             differing,
             points,
@@ -205,6 +212,8 @@ impl<'a> Curves<'a> {
         }
         curves.names = distinct(curves.points.iter().map(|p| curves.name(p.row).to_string()));
         curves.looks = Looks::of(&curves.names);
+        // Two systems of a paper may have one number by chance; what was measured has no system.
+        curves.paper_once = paper && !choice.beside.is_empty() && curves.has_papers_of_places();
         curves.metrics = distinct(curves.points.iter().map(|p| p.row.metric.clone()));
         let series = distinct(curves.points.iter().map(|p| curves.series(p.row)));
         PlotError::limit(figure, "panels", curves.panels.len(), PANELS_MAX, CHOOSE_FEWER)?;
@@ -233,8 +242,25 @@ impl<'a> Curves<'a> {
         (self.name(row), &row.preset)
     }
 
+    /// Whether each place has one number of the paper, and some place several systems.
+    fn has_papers_of_places(&self) -> bool {
+        let key = |p: &At<'a>| (panel_key(p.row, &self.differing), p.x.to_bits());
+        let mut all: Vec<_> = self
+            .points
+            .iter()
+            .filter_map(|p| Some((key(p), p.row.paper?.to_bits(), self.name(p.row))))
+            .collect();
+        all.sort_unstable();
+        let mut pairs = all.windows(2).filter(|w| w[0].0 == w[1].0);
+        let is_shared = pairs.clone().any(|w| w[0].2 != w[1].2);
+        is_shared && pairs.all(|w| w[0].1 == w[1].1)
+    }
+
     /// Two rows for one point, described.
     fn twice(&self, several: Several<'_>) -> Option<String> {
+        if matches!(several, Several::Any) {
+            return None;
+        }
         let value = |r: &'a Row| match several {
             Several::Of(name) if self.name(r) != name => 0,
             Several::None => 0,

@@ -212,17 +212,30 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
 /// is shortened.
 pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let word = fitted(word, size, room);
+    for word in text.split_whitespace().flat_map(|word| broken(word, size, room)) {
         match lines.last_mut() {
-            Some(line) if width(line, size) + width(&word, size) + width(" ", size) <= room => {
+            Some(line) if width(line, size) + width(word, size) + width(" ", size) <= room => {
                 line.push(' ');
-                line.push_str(&word);
+                line.push_str(word);
             }
-            _ => lines.push(word),
+            _ => lines.push(word.to_string()),
         }
     }
     lines
+}
+
+/// A word in pieces that have room.
+fn broken(mut word: &str, size: f64, room: f64) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    while width(word, size) > room {
+        let ends = word.char_indices().map(|(i, c)| i + c.len_utf8());
+        let fits = ends.clone().take_while(|end| width(&word[..*end], size) <= room).last();
+        let end = fits.or(ends.clone().next()).unwrap_or(word.len());
+        pieces.push(&word[..end]);
+        word = &word[end..];
+    }
+    pieces.push(word);
+    pieces
 }
 
 #[cfg(test)]

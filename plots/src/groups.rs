@@ -21,6 +21,11 @@ impl Distribution {
         self.points.last().map_or(0.0, |p| p.1)
     }
 
+    /// The largest value.
+    pub(crate) fn last(&self) -> f64 {
+        self.points.last().map_or(0.0, |p| p.0)
+    }
+
     /// Whether some have no value. Shares are quotients of whole numbers: rounding is no gap.
     pub(crate) fn is_short(&self) -> bool {
         self.end() < 1.0 - 1e-9

@@ -153,6 +153,11 @@ fn table((columns, rows): &Table, room: f64) -> Laid {
 }
 
 impl Laid {
+    /// Whether a name had no room.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.words.iter().any(|word| word.3.contains('…'))
+    }
+
     /// Draws the legend with its upper left corner at a place.
     pub(crate) fn draw(&self, (left, top): (f64, f64), scene: &mut Scene) {
         for &(x, y, key) in &self.samples {

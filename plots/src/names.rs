@@ -62,8 +62,18 @@ pub(crate) fn axis(name: &str, largest: f64) -> Named {
 }
 
 /// Axes whose values are names that say what they are.
-const NAMING: [&str; 9] =
-    ["model", "models", "setting", "point", "cluster", "gpu", "system", "changed", "of"];
+const NAMING: [&str; 10] = [
+    "model",
+    "models",
+    "setting",
+    "point",
+    "cluster",
+    "gpu",
+    "system",
+    "changed",
+    "of",
+    "precision",
+];
 
 /// Axes that count: `12 models`.
 const COUNTED: [&str; 8] =

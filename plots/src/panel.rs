@@ -103,6 +103,8 @@ pub(crate) enum Mark {
         left: bool,
         text: String,
     },
+    /// A word above each point.
+    Above(Vec<(Point, String)>),
     /// Words beside points, where they cover neither markers nor one another.
     Words(Vec<(Point, String)>),
 }
@@ -276,6 +278,12 @@ impl Panel {
                 let x = at((*x, 0.0)).0;
                 let y = place.top + 10.0 + 13.0 * *line as f64;
                 word((x, y), text, *left, (place.left, place.right()), scene);
+            }
+            Mark::Above(words) => {
+                for (point, text) in words {
+                    let (x, y) = at(*point);
+                    scene.text((x, y - GAP / 2.0), text, TICK, Anchor::Middle, Color::BLACK);
+                }
             }
             Mark::Words(words) => self.draw_words(words, place, scene),
         }

@@ -8,7 +8,7 @@ use crate::error::PlotError;
 use crate::gaps::with_gaps;
 use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, flags, heat, sensitivity};
-use orrery_results::{Row, metric};
+use orrery_results::{Row, UNITLESS, metric};
 
 mod asked;
 mod prepare;
@@ -25,13 +25,36 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
     }
     let rows = with_gaps(rows);
     let chosen = choice.rows(FIGURE, &rows, metric)?;
-    let marked: Vec<Row> =
+    let mut marked: Vec<Row> =
         chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
+    let (is_over_paper, mut picture) = (picture.x == PAPER, &mut picture.clone());
+    if is_over_paper {
+        over_paper(&mut marked, &mut picture, choice);
+    }
     let chosen: Vec<&Row> = marked.iter().collect();
     let mut prepared = prepare::prepare(&chosen, picture)?;
+    if is_over_paper {
+        prepared.over = choice.paper().to_string();
+    }
     prepared.asked = asked::asked(&chosen, picture)?;
     match picture.kind {
         PictureKind::Heat => heat::heat(&prepared, picture),
         _ => curves::pictured(&prepared, picture, choice),
+    }
+}
+
+/// What stands for the paper's numbers as the x axis.
+const PAPER: &str = "paper";
+
+/// The rows along the paper's numbers and divided by them; the others are left out.
+fn over_paper(rows: &mut Vec<Row>, picture: &mut Picture, choice: &RowFilter) {
+    rows.retain(|r| r.paper.is_some_and(|p| p > 0.0) && picture.metrics.contains(&r.metric));
+    picture.x = format!("{}_{}", choice.paper(), picture.metrics[0]);
+    for row in rows {
+        let paper = row.paper.take().unwrap_or(1.0);
+        values::set(row, &picture.x, &paper.to_string());
+        let numbers = [&mut row.value, &mut row.ci95_low, &mut row.ci95_high];
+        numbers.into_iter().for_each(|v| *v = v.map(|v| v / paper));
+        row.unit = UNITLESS.to_string();
     }
 }

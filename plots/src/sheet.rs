@@ -54,7 +54,7 @@ fn wrap(panel: &mut Panel, width: f64) {
         let words = tick.label.replace('\n', " ");
         // A policy's parameters stand below its name where both have no room.
         let is_long = words.split(' ').any(|w| font::width(w, TICK) > room);
-        let words = if is_long { words.replace('[', " [") } else { words };
+        let words = if is_long { words.replace('[', " [").replace('=', "= ") } else { words };
         tick.label = font::wrapped(&words, TICK, room).join("\n");
     }
 }
@@ -188,7 +188,7 @@ impl Sheet {
         }
         let ticks = panels.clone().flat_map(|p| &p.y.ticks);
         let widest = ticks.map(|t| font::width(&t.label, TICK)).fold(0.0, f64::max);
-        let labelled = panels.clone().any(|p| !p.y.label.is_empty());
+        let labelled = panels.clone().any(|p| !p.y.label.is_empty()) && self.labels_y(column);
         widest + 10.0 + if labelled { LABEL + 6.0 } else { 0.0 }
     }
 
@@ -224,6 +224,11 @@ impl Sheet {
         !self.panels[i].x.label.is_empty() && (self.is_lowest(i) || (!self.share_x && differs))
     }
 
+    /// What all panels show is said at the left.
+    fn labels_y(&self, column: usize) -> bool {
+        column == 0 || self.panels.iter().any(|p| p.y.label != self.panels[0].y.label)
+    }
+
     fn place(&self, i: usize, grid: &Grid) -> Place {
         let (row, column) = (i / grid.columns, i % grid.columns);
         Place {
@@ -248,7 +253,7 @@ impl Sheet {
             );
             scene.text(at, &label, LABEL, Anchor::Middle, Color::BLACK);
         }
-        if place.y_labels {
+        if place.y_labels && self.labels_y(i % grid.columns) {
             // Smaller letters rather than fewer.
             let room = place.height + 12.0;
             let is_long = font::width(&panel.y.label, LABEL) > room;
@@ -268,7 +273,7 @@ impl Sheet {
             // The panel above the empty place has its labels there.
             let above = grid.tops[grid.tops.len() - 2] + self.plot.1 + 20.0 + LABEL + 14.0;
             let laid = self.legend.laid(grid.width - left - MARGIN);
-            if above + laid.height <= grid.bottom {
+            if above + laid.height <= grid.bottom && !laid.is_cut() {
                 laid.draw((left, above), scene);
                 return grid.bottom + 2.0;
             }

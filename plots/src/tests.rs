@@ -68,7 +68,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("finish rate, one panel", "35d59f42099c55a4"),
     ("finish rate, seven panels", "5ca248d2b8091909"),
     ("sweep", "c9f37dec58ddc2c8"),
-    ("histogram", "07c24838d56ea89b"),
+    ("histogram", "4d70aae618f001d9"),
     ("latency", "d6dbcb21d71c87f3"),
     ("latency, dropped", "79c1b09b6d66df6a"),
     ("batch size", "10771f6748e5221f"),
@@ -78,7 +78,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("bars", "165737126239cbca"),
     ("heat map", "f2193f8267ef8a75"),
     ("shares", "1eebd6e537ddf574"),
-    ("winners", "7066326002ef3c52"),
+    ("winners", "cb2aec514017d0ae"),
 ];
 
 #[test]
@@ -539,7 +539,7 @@ fn a_figure_says_where_the_paper_s_number_was_kept_away() {
         crate::picture(rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
     };
     let of = rows.iter().find(|r| r.system == "b").expect("a row without a number").clone();
-    let note = "No paper value, withheld from this project: 1 of 12 points.";
+    let note = "?: the paper value is withheld from this project: 1 of 12 points.";
     assert!(drawn(&rows, vec![of.clone()]).contains(note));
     assert!(!drawn(&rows, Vec::new()).contains("withheld"));
     // A panel in which no number is left says so in its title.
@@ -563,4 +563,68 @@ fn a_figure_calls_systems_as_its_file_does() {
             crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure").to_svg();
         assert!(svg.contains("first<") && !svg.contains(">a<"), "{svg:.2000}");
     }
+}
+
+/// Two predictions of one measured number, at each of some places.
+fn predictions() -> Vec<Row> {
+    let row = |i: u32, system: &str, off: f64| Row {
+        paper: Some(f64::from(i)),
+        ..samples::row("", &format!("at={i}"), system, "", f64::from(i) * off)
+    };
+    (1..=50).flat_map(|i| [row(i, "ours", 1.1), row(i, "bound", 0.9)]).collect()
+}
+
+#[test]
+fn what_was_measured_is_drawn_once_and_what_is_relative_to_it_has_a_line_at_one() {
+    let choice = RowFilter { beside: "measured".into(), ..RowFilter::default() };
+    let of = Picture { x: "at".into(), ..named(PictureKind::Curves, &["finish_rate"]) };
+    let drawn = |of: &Picture, choice: &RowFilter| {
+        picture(&predictions(), of, choice).expect("a figure").to_svg()
+    };
+    let once = drawn(&of, &choice);
+    assert_eq!(once.matches(">measured<").count(), 1);
+    assert!(!once.contains(">simulated<"), "no table of systems");
+    assert!(drawn(&of, &RowFilter::default()).contains(">simulated<"), "a paper's are of systems");
+    let over =
+        Picture { x: "paper".into(), joined: Some(Vec::new()), panels: Some(Vec::new()), ..of };
+    let over = drawn(&over, &choice);
+    assert!(over.contains(">measured = 1<") && over.contains(">measured finish rate<"), "{over}");
+    assert!(over.matches("<polygon").count() >= 100, "nothing joins them: each has a marker");
+}
+
+#[test]
+fn a_curve_of_many_points_has_no_markers_and_one_of_levels_no_slopes() {
+    let svg = |value: &dyn Fn(u32) -> f64, n: u32| {
+        let row = |i: u32| samples::row("", &format!("rate={i}"), "a", "", value(i));
+        let rows: Vec<Row> = (0..n).map(row).collect();
+        metric_by_axis(&rows, "rate", "finish_rate", &RowFilter::default()).expect("one").to_svg()
+    };
+    let markers = |svg: &str| svg.matches("<polygon").count();
+    let sine = |i: u32| 0.5 + 0.4 * libm::sin(f64::from(i));
+    assert_eq!((markers(&svg(&sine, 40)) >= 40, markers(&svg(&sine, 41))), (true, 0));
+    // A level of 30 points and one of 31: with the corner four ends of straight parts.
+    let line = svg(&|i| if i < 30 { 0.2 } else { 0.8 }, 61);
+    let levels = svg(&|i| if i < 30 { 0.2 } else { 0.8 + 1e-13 * f64::from(i) }, 61);
+    assert_eq!(line.len(), levels.len(), "rounding makes no slope");
+}
+
+#[test]
+fn a_bar_without_a_value_says_so_where_its_system_was_run() {
+    let mut rows = samples::grid();
+    let at = rows.iter().position(|r| r.system == "b").expect("a row");
+    rows[at].metric = "requests".into();
+    rows[at].flag("diverging");
+    let svg = crate::picture(&rows, &bars(), &RowFilter::default()).expect("a figure").to_svg();
+    assert_eq!(svg.matches(">no value<").count(), 1);
+    assert!(svg.contains("(diverging): 1 of"), "and why");
+}
+
+#[test]
+fn a_policy_that_falls_behind_leaves_room_for_the_others() {
+    let mut rows = samples::drops_most();
+    for row in rows.iter_mut().filter(|r| r.policy == "keeps") {
+        row.x *= 1000.0;
+    }
+    let svg = latency_cdf(&rows, "latency_ns", &RowFilter::default()).expect("a figure").to_svg();
+    assert!(svg.contains("1 of 2 curves go on right of the axis, up to 80 s."), "{svg}");
 }

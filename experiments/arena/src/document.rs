@@ -47,7 +47,10 @@ pub fn document(
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
         Part::figure(&f, words)
     });
-    page.section("Maps", figure.into_iter().chain(maps));
+    let text: Vec<Part> = maps.collect();
+    let folded = Part::Folded("The maps as tables".to_string(), text.clone());
+    let tables = (!text.is_empty()).then_some(Part::Views { page: vec![folded], text });
+    page.section("Maps", figure.into_iter().chain(tables));
     let scenarios = scenarios(league).part().map(|part| {
         Part::Folded("The best of each scenario, and all that is asked".to_string(), vec![part])
     });
@@ -87,12 +90,11 @@ fn verdict(league: &League, page: &mut Page) {
         return;
     };
     let name = league.name(first.policy);
-    page.say(
+    let regret = short(first.behind);
+    page.say_of(
+        name,
         Tone::Plain,
-        format!(
-            "{name} has the smallest mean regret: {} below the best policy of each scenario.",
-            short(first.behind)
-        ),
+        format!(" has the smallest mean regret: {regret} below the best policy of each scenario."),
     );
     let others = |is: &dyn Fn(&Line) -> bool| {
         let found = placed[1..].iter().filter(|l| is(l));

@@ -6,10 +6,14 @@ use crate::errors::{Errors, Part as Rows, error};
 use crate::evidence::{Found, RUNS};
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
+use orrery_plots::{Picture, RowFilter};
 use orrery_report::page::{Field, Page, Part, Table, Tone};
+use orrery_results::{Row, unit};
 
 /// An error below this is as good as a repeated measurement is.
 const GOOD: f64 = 0.03;
+/// What the figure shows.
+const LATENCY: &str = "latency_ns";
 /// One above this is no agreement.
 const BAD: f64 = 0.15;
 
@@ -45,6 +49,7 @@ pub fn document(c: &Calibration) -> Page {
     let mut page = Page::new("calibrate", c.scenario.name.clone());
     page.subtitle = format!("against {}", c.measured);
     verdict(c, &mut page);
+    page.section("Figure", parity(c));
     for note in &c.notes {
         let left_out = note.strip_prefix("left out: ").map(|words| ("left out", words));
         let (label, words) = left_out.unwrap_or(("file", note));
@@ -196,6 +201,40 @@ fn interval(tried: &Tried) -> String {
     let Ok(fitted) = &tried.fitted else { return String::new() };
     let short = |x: f64| ((x * 1e3).round() / 1e3).to_string();
     format!("{} to {}", short(fitted.interval.0), short(fitted.interval.1))
+}
+
+/// Each simulated latency over the measured one, before and after the fit.
+fn parity(c: &Calibration) -> Option<Part> {
+    let fitted = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
+    let all = [("the scenario unchanged", Some(&c.ours)), ("fitted", fitted.map(|f| &f.ours))];
+    let mut rows = Vec::new();
+    for (system, ours) in all {
+        for (case, ours) in c.cases.iter().zip(ours.into_iter().flatten()) {
+            for (what, words, metric, units) in WHAT.into_iter().filter(|w| unit(w.2) == "ns") {
+                let numbers = ours.of(what).zip(case.theirs.of(what));
+                rows.extend(numbers.map(|(ours, theirs)| Row {
+                    system: system.to_string(),
+                    scope: "all".to_string(),
+                    axes: format!("of={}", words.trim_end_matches(", ms")),
+                    unit: unit(metric).to_string(),
+                    paper: Some(theirs * units),
+                    ..Row::default().of_all(LATENCY, ours * units)
+                }));
+            }
+        }
+    }
+    let picture = Picture {
+        title: "Simulated over measured latency".to_string(),
+        metrics: vec![LATENCY.to_string()],
+        x: "paper".to_string(),
+        panels: Some(vec!["of".to_string()]),
+        joined: Some(Vec::new()),
+        y_label: "simulated / measured".to_string(),
+        ..Picture::default()
+    };
+    let choice = RowFilter { beside: "measured".to_string(), ..RowFilter::default() };
+    let figure = orrery_plots::picture(&rows, &picture, &choice).ok()?;
+    Some(Part::figure(&figure, "A point for each row of the measurement; on the line both agree."))
 }
 
 fn beside(c: &Calibration, caption: &str) -> Table {

@@ -187,22 +187,29 @@ impl<'a> Compared<'a> {
         let interval = r
             .ci95()
             .map_or(String::new(), |(a, b)| format!(" (95 % interval {} to {})", read(a), read(b)));
-        format!("{value}{interval}, by {}", r.policy)
+        format!("{value}{interval}")
     }
 
     fn say_of_one(&self, page: &mut Page, setting: Setting<'_>) {
         let (name, best_is) = (self.name, self.best_is);
         match self.ranked(setting).as_slice() {
             [] => page.say(Tone::Mixed, format!("No policy has an answer for the {name}.")),
-            [only] => page.say(Tone::Plain, format!("The {name} is {}.", self.words(only))),
+            [only] => page.say(
+                Tone::Plain,
+                format!("The {name} of {} is {}.", only.policy, self.words(only)),
+            ),
             [first, second, ..] => {
-                page.say(Tone::Plain, format!("The {best_is} {name} is {}.", self.words(first)));
+                let text = format!(" has the {best_is} {name}: {}.", self.words(first));
+                page.say_of(&first.policy, Tone::Plain, text);
                 let told = match are_apart(self.rows, first, second) {
                     Some(false) => "; these runs do not separate the two",
                     Some(true) => "; the difference is clear at 95 %",
                     None => "",
                 };
-                page.say(Tone::Plain, format!("Next is {}{told}.", self.words(second)));
+                let lead = first.value.zip(second.value).map_or(0.0, |(a, b)| (a - b).abs());
+                let lead = page::reading(self.metric, lead);
+                let next = format!("It leads {}, {}, by {lead}", second.policy, self.words(second));
+                page.say(Tone::Plain, format!("{next}{told}."));
             }
         }
     }

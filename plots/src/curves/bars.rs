@@ -13,6 +13,7 @@ use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::spec::{AskedRange, Picture, Prepared};
 use crate::style::{Fill, Shape, Style};
+use orrery_results::Flags;
 
 /// The share of a category that its bars fill.
 const FILLED: f64 = 0.82;
@@ -22,6 +23,9 @@ const BAR: f64 = 15.0;
 const WORD_MOST: f64 = 90.0;
 /// A bar of so small a share of the axis is a line on it.
 const UNSEEN: f64 = 0.012;
+
+/// The paper's value of a place, across the bars of all systems.
+const PAPER_ONCE: Stroke = Stroke::solid(Color::BLACK, 2.0);
 
 /// Whether a bar would have nothing to stand on.
 fn is_without_zero(scale: &Scale) -> bool {
@@ -110,7 +114,7 @@ impl<'a> Curves<'a> {
         let own: Vec<usize> = (0..slots.len()).filter(|i| here(&slots[*i])).collect();
         let width = FILLED / own.len().max(1) as f64;
         let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
-        let (mut intervals, mut ranges) = (Vec::new(), Vec::new());
+        let (mut intervals, mut ranges, mut above, mut once) = (vec![], vec![], vec![], vec![]);
         let dotted = is_without_zero(&y.scale);
         for point in inside {
             let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
@@ -129,6 +133,8 @@ impl<'a> Curves<'a> {
                     dots.push((slot, ((at, value / by), flags::crossed(point.row))));
                 }
                 Some(value) => {
+                    let top = point.row.ci95().map_or(value, |c| c.1.max(value)) / by;
+                    above.extend(flags::is_withheld(&[point.row]).then_some((at, top)));
                     areas.push(Mark::Area {
                         from: (at - 0.46 * width, 0.0),
                         to: (at + 0.46 * width, value / by),
@@ -145,9 +151,15 @@ impl<'a> Curves<'a> {
                         words.push(Mark::Upright { x: at, text: two_digits(value / by) });
                     }
                 }
-                None => words.push(Mark::Upright { x: at, text: "no answer".into() }),
+                None => {
+                    let is_sought = point.row.has_flag(Flags::NO_ANSWER);
+                    let text = if is_sought { "no answer" } else { "no value" };
+                    words.push(Mark::Upright { x: at, text: text.into() });
+                }
             }
-            if self.paper {
+            if self.paper_once {
+                once.extend(point.row.paper.map(|v| (point.x, v / by)));
+            } else if self.paper {
                 papers.extend(point.row.paper.map(|v| ((at, v / by), false)));
             }
         }
@@ -161,6 +173,13 @@ impl<'a> Curves<'a> {
         marks.push(Mark::Asked(ranges));
         marks.extend(dots.into_iter().map(dot));
         marks.push(Mark::Markers { points: papers, style: paper_style(), radius: 4.0 });
+        once.dedup();
+        let across = |(x, y): (f64, f64)| Mark::Line {
+            points: vec![(x - FILLED / 2.0, y), (x + FILLED / 2.0, y)],
+            stroke: PAPER_ONCE,
+        };
+        marks.extend(once.into_iter().map(across));
+        marks.push(Mark::Above(above.into_iter().map(|at| (at, "?".to_string())).collect()));
         marks.extend(words);
         marks
     }
@@ -173,6 +192,8 @@ impl<'a> Curves<'a> {
                 (true, name) if preset.is_empty() => self.called(name),
                 (true, name) => format!("{} (preset {preset})", self.called(name)),
                 (false, "value") => SIMULATED.to_string(),
+                // Beside the paper's, its name would not say whose the numbers are.
+                (false, _) if self.paper && slots.len() == 1 => SIMULATED.to_string(),
                 (false, name) => self.called(name),
             };
             let key = if dotted {
@@ -186,7 +207,9 @@ impl<'a> Curves<'a> {
             entries.clear();
         }
         if self.paper {
-            entries.push((self.beside.clone(), Key::Marker(paper_style())));
+            let key =
+                if self.paper_once { Key::Line(PAPER_ONCE) } else { Key::Marker(paper_style()) };
+            entries.push((self.beside.clone(), key));
         }
         Legend::Flow(entries)
     }

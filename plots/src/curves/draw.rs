@@ -9,8 +9,8 @@ use crate::panel::{Axis, Mark, Panel};
 use crate::scale::{Scale, Tick, log_ticks_at, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
-use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing, is_same_value};
-use crate::style::Style;
+use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing, Steps, is_same_value};
+use crate::style::{Fill, Shape, Style};
 use orrery_results::{Row, metric};
 
 /// An axis with what its values are divided by.
@@ -36,7 +36,9 @@ impl Ruler {
 }
 
 /// Points of a curve that get markers; more are a line already.
-const MARKERS_MAX: usize = 200;
+const MARKERS_MAX: usize = 40;
+/// A bound that is so near the end of its axis, as a share of it, excludes nothing.
+const AT_THE_END: f64 = 0.03;
 /// So many quantiles show a distribution's course.
 const QUANTILES_JOINED: usize = 5;
 /// The axis grows by so much of what came out, at most, for what is asked.
@@ -122,6 +124,10 @@ impl<'a> Curves<'a> {
         };
         let beyond: usize = self.panels.iter().map(of).sum();
         let mut notes = flags::notes(&rows);
+        let is_bars = p.kind == PictureKind::Bars;
+        let (before, after) = if is_bars { ("?: the", " is") } else { ("No", ",") };
+        let none = format!("{before} {} value{after}", self.beside);
+        notes.iter_mut().for_each(|note| *note = note.replace("No paper value,", &none));
         if beyond > 0 {
             notes.push(format!("Claimed values beyond the y axis: {beyond}."));
         }
@@ -348,7 +354,7 @@ impl<'a> Curves<'a> {
         let title = parts.map(|(w, _)| w.as_str()).collect::<Vec<_>>().join(" · ");
         let rows: Vec<&Row> = self.inside(key).iter().map(|p| p.row).collect();
         match !title.is_empty() && flags::is_withheld(&rows) {
-            true => format!("{title} (paper: withheld)"),
+            true => format!("{title} ({}: withheld)", self.beside),
             false => title,
         }
     }
@@ -362,8 +368,13 @@ impl<'a> Curves<'a> {
         (p, more): (&Picture, &Prepared),
     ) -> Panel {
         let mut marks = self.crossing_marks(key, y, (p, more));
-        if self.paper {
-            self.names.iter().for_each(|n| self.paper_marks(n, inside, (x, y), &mut marks));
+        if self.paper_once {
+            self.paper_marks(|_| true, paper_once(), inside, (x, y), &mut marks);
+        } else if self.paper {
+            for name in &self.names {
+                let style = self.style(name, "").paper();
+                self.paper_marks(|r| self.name(r) == name, style, inside, (x, y), &mut marks);
+            }
         }
         for preset in self.presets.iter().rev() {
             for name in &self.names {
@@ -376,12 +387,14 @@ impl<'a> Curves<'a> {
                 let few = p.kind == PictureKind::Shares && own.len() < QUANTILES_JOINED;
                 let line = match (star || few || is_apart(name, p), p.steps.has(name)) {
                     (true, _) => Joined::Not,
+                    (false, true) if p.steps == Steps::All => Joined::OverParts,
                     (false, true) => Joined::BySteps,
+                    (false, false) if is_level(&own) => Joined::BySteps,
                     (false, false) => Joined::Straight,
                 };
                 let style = self.style(name, preset);
                 let style = if star { style.star() } else { style };
-                let radius = star.then_some(5.0);
+                let radius = star.then_some(if own.len() > 6 { 3.4 } else { 5.0 });
                 series_marks(&own, (style, radius), (x, y), line, &mut marks);
             }
         }
@@ -406,41 +419,48 @@ impl<'a> Curves<'a> {
         Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
     }
 
-    /// The paper's curve for a system: once, whatever presets stand beside it.
+    /// The paper's curve for a system: once, whatever presets stand beside it. Ours lies on top.
     fn paper_marks(
         &self,
-        name: &str,
+        is_own: impl Fn(&'a Row) -> bool,
+        style: Style,
         inside: &[At<'a>],
         (x, y): (&Ruler, &Ruler),
         marks: &mut Vec<Mark>,
     ) {
-        let own = inside.iter().filter(|p| self.name(p.row) == name);
+        let own = inside.iter().filter(|p| is_own(p.row));
         let place = |p: &At<'a>| Some((x.at(p.x), p.row.paper? / y.named.divisor));
         let mut points: Vec<(f64, f64)> = own.filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points.dedup_by(|a, b| a.0 == b.0);
-        let style = self.style(name, "").paper();
-        let places = points.iter().map(|p| (*p, false)).collect();
+        let places: Vec<_> = points.iter().map(|p| (*p, false)).collect();
+        // A ring around ours, where it would be hidden.
+        let radius = if self.paper_once || places.len() == 1 { 5.0 } else { 3.2 };
         marks.push(Mark::Line { points, stroke: style.stroke });
-        marks.push(Mark::Markers { points: places, style, radius: 3.2 });
+        marks.push(Mark::Markers { points: places, style, radius });
     }
 
     fn legend(&self, p: &Picture) -> Legend {
         let one = self.presets.len() == 1 || self.presets_are_systems();
-        if one && !self.paper {
+        let paper = self.paper && !self.paper_once;
+        if one && !paper {
             // One curve without a name needs no key.
             if self.names.len() == 1 && (self.names[0] == "value" || !p.title.is_empty()) {
                 return Legend::Flow(Vec::new());
             }
             let key = |n: &String| match is_star(n, p) {
                 true => (self.called(n), Key::Marker(self.style_of(n).star())),
-                false if self.is_dense(n) => (self.called(n), Key::Line(self.style_of(n).stroke)),
-                false if self.is_points(n) || self.is_few(n, p) || is_apart(n, p) => {
+                false if is_apart(n, p) => (self.called(n), Key::Marker(self.style_of(n))),
+                false if p.steps == Steps::All || self.is_dense(n) => {
+                    (self.called(n), Key::Line(self.style_of(n).stroke))
+                }
+                false if self.is_points(n) || self.is_few(n, p) => {
                     (self.called(n), Key::Marker(self.style_of(n)))
                 }
                 false => (self.called(n), Key::Series(self.style_of(n))),
             };
-            return Legend::Flow(self.names.iter().map(key).collect());
+            let once = self.paper_once.then(|| (self.beside.clone(), Key::Series(paper_once())));
+            return Legend::Flow(self.names.iter().map(key).chain(once).collect());
         }
         let mut columns: Vec<String> = match self.presets.as_slice() {
             _ if one => vec![SIMULATED.to_string()],
@@ -528,6 +548,7 @@ pub(super) fn seen(asked: &AskedRange, y: &Ruler) -> Seen {
     let [low, high] = ends.map(|end| y.scale.share(end));
     let is_inside = |share: f64| share > 0.0 && share < 1.0;
     match (asked.low.is_finite(), asked.high.is_finite()) {
+        (true, false) if low > 0.0 && low <= AT_THE_END => Seen::All,
         (true, false) if is_inside(low) => Seen::Shown,
         (false, true) if is_inside(high) => Seen::Shown,
         (true, false) => {
@@ -567,6 +588,22 @@ enum Joined {
     Not,
     Straight,
     BySteps,
+    /// By steps, each as long as its part of the time.
+    OverParts,
+}
+
+/// The look of the paper's numbers where they are the same for all systems.
+fn paper_once() -> Style {
+    let stroke = Stroke { color: Color::BLACK, width: 0.9, dash: &[1.2, 2.0] };
+    Style { color: Color::BLACK, shape: Shape::Circle, fill: Fill::Hollow, stroke }
+}
+
+/// Whether a curve of many points is of levels, each of two points at least: the slope between two would be made up.
+fn is_level(own: &[At<'_>]) -> bool {
+    let value = |p: &At<'_>| p.row.value.unwrap_or_default();
+    let is_same = |a: &At<'_>, b: &At<'_>| (value(a) - value(b)).abs() <= 1e-9 * value(a).abs();
+    let is_flat = |w: &[At<'_>]| is_same(&w[0], &w[1]) || is_same(&w[1], &w[2]);
+    own.len() > MARKERS_MAX && own.windows(3).all(is_flat)
 }
 
 fn series_marks(
@@ -582,23 +619,35 @@ fn series_marks(
     // No line across a point that has no answer.
     for piece in own.split(|p| p.row.value.is_none()).filter(|_| joined != Joined::Not) {
         let points: Vec<(f64, f64)> = piece.iter().filter_map(place).collect();
-        let points = if joined == Joined::BySteps { stepped(&points) } else { points };
+        let points = match (joined, points.as_slice()) {
+            (Joined::OverParts, [.., a, b]) => {
+                stepped(&[&points[..], &[(2.0 * b.0 - a.0, b.1)]].concat())
+            }
+            (Joined::BySteps, _) => stepped(&points),
+            _ => points,
+        };
         marks.push(Mark::Line { points, stroke: style.stroke });
     }
     marks.push(Mark::Intervals {
         at: own.iter().filter_map(interval).collect(),
         color: style.color,
     });
-    let points = own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
+    let points: Vec<_> =
+        own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
     let radius = match (radius, own.len()) {
-        (Some(radius), _) => radius,
+        (Some(radius), _) => Some(radius),
         // A single point must be seen among curves.
-        (None, 1) => 5.5,
-        (None, n) if n > MARKERS_MAX => return,
-        (None, n) if n > 24 => 2.0,
-        _ => 3.6,
+        (None, 1) => Some(5.5),
+        (None, n) if joined == Joined::OverParts || (joined != Joined::Not && n > MARKERS_MAX) => {
+            None
+        }
+        (None, n) if n > 24 => Some(2.0),
+        _ => Some(3.6),
     };
-    marks.push(Mark::Markers { points, style, radius });
+    marks.push(match radius {
+        Some(radius) => Mark::Markers { points, style, radius },
+        None => Mark::Crosses(points.into_iter().filter(|p| p.1).map(|p| p.0).collect()),
+    });
 }
 
 /// The corners of a line that keeps each point's value until the next.

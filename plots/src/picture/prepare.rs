@@ -23,6 +23,8 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         let remedy = "choose a metric that the table has (`metric` of `[figure]`, `--metric`)";
         return Err(PlotError::missing(FIGURE, needed, &metrics, remedy));
     }
+    let missing = missing(&own, &all, p);
+    let own: Vec<&Row> = own.into_iter().chain(&missing).collect();
     let (mut own, over) = divided(&own, p)?;
     let mut without_place = Vec::new();
     if p.kind == PictureKind::Shares {
@@ -52,6 +54,24 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         categories(&mut prepared, !p.x_label.is_empty(), &p.names);
     }
     Ok(prepared)
+}
+
+/// Of bars, rows for the places where a system has been run and has no value of the metric, as it has elsewhere.
+fn missing(own: &[&Row], all: &[&Row], p: &Picture) -> Vec<Row> {
+    let (PictureKind::Bars, [metric]) = (p.kind, p.metrics.as_slice()) else { return Vec::new() };
+    let mut known: HashSet<_> = own.iter().map(|r| place(r)).collect();
+    let systems: HashSet<_> = own.iter().map(|r| &r.system).collect();
+    let missing = all.iter().filter(|r| systems.contains(&r.system) && known.insert(place(r)));
+    let without = |r: &&Row| Row {
+        metric: metric.clone(),
+        unit: orrery_results::unit(metric).to_string(),
+        value: None,
+        ci95_low: None,
+        ci95_high: None,
+        paper: None,
+        ..(*r).clone()
+    };
+    missing.map(without).collect()
 }
 
 /// Intervals from two other metrics of the same cells, in place of confidence intervals.

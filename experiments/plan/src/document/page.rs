@@ -119,10 +119,10 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
         let headroom = headroom(a.load_per_s, best).text;
         let (words, cost) = (p.words(&best.counts), by_hour_and_month(best.cost));
         let text = format!(
-            "{words} under {} for {cost}; headroom over the load: {headroom}{breaks}.",
+            " under {} for {cost}; headroom over the load: {headroom}{breaks}.",
             best.policy
         );
-        return page.say(tone, text);
+        return page.say_of(&words, tone, text);
     }
     let total: Price = best().map(|(_, b)| b.cost).sum();
     page.say(tone, format!("{} pools for {}{breaks}.", all.len(), by_hour_and_month(total)));

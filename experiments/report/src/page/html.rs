@@ -1,6 +1,6 @@
 //! How a page looks: HTML made by `maud`, which escapes every text.
 
-use super::parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone};
+use super::parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -82,7 +82,7 @@ fn article(page: &Page, number: usize, single: bool) -> Markup {
             @if !page.verdict.is_empty() {
                 div.verdict {
                     @for (i, v) in page.verdict.iter().enumerate() {
-                        p class=(class(v.tone)) { @if i == 0 { (answer(&v.text)) } @else { (v.text) } }
+                        p class=(class(v.tone)) { @if i == 0 { (answer(v)) } @else { (v.text) } }
                     }
                 }
             }
@@ -119,8 +119,12 @@ fn is_open(page: &Page, section: &Section) -> bool {
         || first.is_some_and(|f| std::ptr::eq(f, section))
 }
 
-/// A sentence whose first number is large; digits within a name are none.
-fn answer(text: &str) -> Markup {
+/// A sentence with whom it is about large, or else its first number; digits within a name are none.
+fn answer(verdict: &Verdict) -> Markup {
+    let text = verdict.text.as_str();
+    if let Some(rest) = text.strip_prefix(&*verdict.who).filter(|_| !verdict.who.is_empty()) {
+        return html! { b.number { (verdict.who) } (rest) };
+    }
     let is_of_number = |c: char| c.is_ascii_digit() || ",.".contains(c);
     let number = |word: &str| -> Option<(usize, usize)> {
         let from = word.find(is_of_number)?;
@@ -184,10 +188,11 @@ fn part(part: &Part) -> Markup {
         Part::Text(text) => html! { p { (text) } },
         Part::List(points) => html! { ul { @for p in points { li { (p) } } } },
         Part::Plain(text) => html! { pre tabindex="0" { (text) } },
-        Part::Figure(svg, caption) => html! {
+        Part::Figure([wide, narrow], caption) => html! {
             figure {
                 // Our own writer's SVG: its texts are escaped there.
-                div.drawing tabindex="0" { (PreEscaped(inline(svg))) }
+                div.drawing.wide tabindex="0" { (PreEscaped(inline(wide))) }
+                div.drawing.narrow tabindex="0" { (PreEscaped(inline(narrow))) }
                 @if !caption.is_empty() { figcaption { (caption) } }
             }
         },
@@ -247,8 +252,19 @@ fn field(f: &Field, numeric: bool) -> Markup {
     let key = f.key.filter(|k| f.text.parse() != Ok(*k)).map(|k| k.to_string());
     html! {
         td class=[classes] data-k=[key] {
-            @if f.tone == Tone::Plain { (f.text) } @else { span { (f.text) } }
+            @if f.tone == Tone::Plain { (parameters(&f.text)) } @else { span { (f.text) } }
             @if !f.below.is_empty() { small { (f.below) } }
+        }
+    }
+}
+
+/// A policy's parameters have line ends where they have no room: `clockwork[`, `max_batch=4]`.
+fn parameters(text: &str) -> Markup {
+    let ends: &[char] = if text.contains('[') { &['[', '=', ','] } else { &[] };
+    html! {
+        @for (i, piece) in text.split_inclusive(ends).enumerate() {
+            @if i > 0 { wbr; }
+            (piece)
         }
     }
 }

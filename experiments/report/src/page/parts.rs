@@ -31,6 +31,8 @@ pub struct Verdict {
     pub tone: Tone,
     /// The sentence.
     pub text: String,
+    /// The words with which it begins that are large: who it is. Else its first number is.
+    pub who: String,
 }
 
 /// How something is marked: by colour and by a sign, so that it can be read without colours.
@@ -67,8 +69,8 @@ pub enum Part {
     List(Vec<String>),
     /// Text in columns, as it stands on stdout.
     Plain(String),
-    /// A figure as SVG, as `orrery-plots` writes it, and what to see in it.
-    Figure(String, String),
+    /// A figure as SVG, as `orrery-plots` writes it, for a page and for a narrow one, and what to see in it.
+    Figure([String; 2], String),
     /// A table whose rows can be sorted.
     Table(Table),
     /// Something long that is closed at first: its title and what is in it.
@@ -86,6 +88,8 @@ pub enum Part {
 
 /// A figure of a page is at least so wide, in pixels before it is fitted to the window.
 const WIDE: f64 = 800.0;
+/// One of a narrow page is so wide.
+const NARROW: f64 = 350.0;
 /// One row of panels is at most so high then.
 const HIGH: f64 = 400.0;
 
@@ -96,8 +100,10 @@ impl Part {
         let (width, height) = figure.size();
         let width_in = (width < WIDE).then_some(WIDE / INCH);
         let height_in = (width < WIDE && height < 1.3 * HIGH).then_some(HIGH / INCH);
-        let figure = figure.laid_out(&Layout { width_in, height_in, ..Layout::default() });
-        Part::Figure(figure.to_svg(), caption.into())
+        let wide = figure.laid_out(&Layout { width_in, height_in, ..Layout::default() });
+        let width_in = Some(NARROW / INCH);
+        let narrow = figure.laid_out(&Layout { width_in, ..Layout::default() });
+        Part::Figure([wide, narrow].map(|f| f.to_svg()), caption.into())
     }
 
     /// Points, unless there are none.
@@ -217,7 +223,13 @@ impl Page {
 
     /// Adds a sentence on what came out.
     pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
-        self.verdict.push(Verdict { tone, text: text.into() });
+        self.say_of("", tone, text);
+    }
+
+    /// Adds a sentence that begins with whom it is about.
+    pub fn say_of(&mut self, who: &str, tone: Tone, rest: impl Into<String>) {
+        let (who, text) = (who.to_string(), format!("{who}{}", rest.into()));
+        self.verdict.push(Verdict { tone, text, who });
     }
 
     /// Adds a section, unless it is empty.

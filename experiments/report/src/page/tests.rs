@@ -19,7 +19,7 @@ fn hostile() -> Page {
             Part::List(vec![evil.into()]),
             Part::Plain(evil.into()),
             Part::Folded(evil.into(), vec![Part::Table(table)]),
-            Part::Figure("<?xml?>\n<svg></svg>\n".into(), evil.into()),
+            Part::Figure(["<?xml?>\n<svg></svg>\n".into(), String::new()], evil.into()),
         ],
     );
     page.provenance.push((evil.into(), evil.into()));
@@ -206,7 +206,10 @@ fn the_answer_comes_first_with_its_number_large_and_all_but_one_table_is_closed(
     page.section("Results", [Part::Text("the table".into())]);
     page.section("Devices", [Part::Text("more".into())]);
     page.section(TO_KNOW, [Part::Text("beware".into())]);
-    page.section_first("Figure", [Part::Figure("<svg></svg>".into(), String::new())]);
+    page.section_first(
+        "Figure",
+        [Part::Figure(["<svg></svg>".into(), String::new()], String::new())],
+    );
     let html = page.to_html();
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} in {html}"));
     assert!(html.contains("ResNet50 on 2-0 carries <b class=\"number\">.95</b> (up"), "{html}");

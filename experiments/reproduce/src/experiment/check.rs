@@ -113,6 +113,7 @@ impl Experiment {
             .chain(groups)
             .chain(metrics)
             .chain(systems)
+            .chain(figure.star.clone())
             .collect();
         let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
         all.sort_unstable();

@@ -18,8 +18,8 @@ pub struct FigureFile {
     /// Several metrics, one panel each; for `shares`, quantiles such as `latency_p99_ns`.
     #[schemars(extend("x-default" = "none"))]
     pub metrics: Vec<String>,
-    /// The x axis: an axis, `case`, `system`, `metric`, another metric of the same cells, or a policy
-    /// parameter.
+    /// The x axis: an axis, `case`, `system`, `metric`, another metric of the same cells, a policy parameter, or
+    /// `paper`: the number beside each value, which is then divided by it.
     #[schemars(extend("x-default" = "the only axis with several numbers; for bars, the first axis"))]
     pub x: Option<String>,
     /// For `heat`: the axis shown on y.
