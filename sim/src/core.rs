@@ -20,7 +20,6 @@ mod books;
 mod engine;
 mod host;
 mod job;
-mod site;
 
 pub use books::Books;
 pub use host::{
@@ -34,8 +33,7 @@ use crate::policy::{Action, Actions, Event, Known, Outcome, Policy};
 use crate::request::{ActionId, Arrival, End, SourceId};
 use crate::table::Table;
 use crate::time::{Span, Time};
-use engine::{Engine, known};
-use site::Site;
+use engine::{Engine, Site, known};
 
 /// The core. See the module's text.
 pub struct Core<P, O> {
@@ -122,7 +120,17 @@ impl<P: Policy, O: Observer> Core<P, O> {
 
     fn ended(&mut self, now: Time, action: ActionId, device_time: Span, host: &mut impl Host) {
         self.engine.ended(now, action, device_time, host);
-        let result = self.engine.site.delays.of_result(action);
+        let Engine { site, jobs } = &mut self.engine;
+        let job = known(jobs, action);
+        if job.is_batch() {
+            let reply = site.delays.of_reply(action);
+            if reply == Span::ZERO {
+                site.reply(now, job, host);
+            } else {
+                host.wake(now + reply, Wake::Reply(action));
+            }
+        }
+        let result = site.delays.of_result(action);
         if result == Span::ZERO {
             self.report(now, action, host);
         } else {

@@ -19,7 +19,6 @@ mod failure;
 mod machine;
 pub mod ready;
 mod shared;
-mod slots;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -29,7 +28,7 @@ pub use machine::{Machine, Next, Took};
 
 use crate::cluster::{DeviceSpec, Sharing};
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
-use crate::event_queue::{EventQueue, Place};
+use crate::event_queue::{EventQueue, Handle, Place};
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
 use crate::policy::Policy;
@@ -39,7 +38,6 @@ use crate::time::{Span, Time};
 use due::Due;
 use ends::{End, Ends};
 use shared::Shared;
-use slots::Slots;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use timers::Timers;
@@ -123,7 +121,8 @@ struct VirtualHost<'w> {
     world: &'w World,
     queue: EventQueue<Due>,
     ends: Ends,
-    windows: Slots,
+    /// The wake-up at which an executor's window opens.
+    windows: BTreeMap<(DeviceId, u8), Option<Handle>>,
     shared: Shared,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
@@ -274,7 +273,7 @@ impl<'w> VirtualHost<'w> {
             world,
             queue,
             ends: Ends::default(),
-            windows: Slots::default(),
+            windows: BTreeMap::new(),
             shared: Shared::default(),
             timers: Timers::default(),
             sources: slots,
@@ -369,7 +368,7 @@ impl<'w> VirtualHost<'w> {
 }
 
 impl Host for VirtualHost<'_> {
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, now: Time, begin: &Begin) {
         let busy = match begin.work {
             BeginWork::Batch { model, units, longest, first, .. } => {
@@ -420,13 +419,8 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
-                let window = self.windows.at(device, executor);
-                if let Some(handle) = *window
-                    && self.queue.reschedule(handle, at, rank)
-                {
-                    return;
-                }
-                *window = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
+                let window = self.windows.entry((device, executor)).or_default();
+                self.queue.set(window, at, rank, Due::Wake(wake));
             }
             _ => {
                 self.queue.schedule(at, rank, Due::Wake(wake));
@@ -438,14 +432,14 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.clear(&mut self.queue, key),
             Wake::Window(device, executor) => {
-                let handle = self.windows.at(device, executor).take();
+                let handle = self.windows.remove(&(device, executor)).flatten();
                 handle.map(|handle| self.queue.cancel(handle));
             }
             _ => {}
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn reply(&mut self, request: &Request, now: Time, end: request::End) {
         let slot = &mut self.sources[request.source.index()];
         if slot.reacts {

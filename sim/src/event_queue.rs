@@ -154,6 +154,13 @@ impl<E> EventQueue<E> {
         Handle { slot, generation: self.slots[slot as usize].generation }
     }
 
+    /// Moves the event of a handle; schedules it where it does not wait any more.
+    pub fn set(&mut self, handle: &mut Option<Handle>, at: Time, rank: u64, event: E) {
+        if !handle.is_some_and(|handle| self.reschedule(handle, at, rank)) {
+            *handle = Some(self.schedule(at, rank, event));
+        }
+    }
+
     /// Takes the event back. `None` when it was already popped or cancelled.
     pub fn cancel(&mut self, handle: Handle) -> Option<E> {
         let position = self.position(handle)?;

@@ -6,7 +6,7 @@ use crate::event_queue::Place;
 use crate::request::{ActionId, DeviceId};
 use crate::time::Span;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// The end of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,48 +22,43 @@ pub(super) struct End {
 /// See the module's text.
 #[derive(Default)]
 pub(super) struct Ends {
+    first: Option<End>,
+    /// The others.
     heap: BinaryHeap<Reverse<End>>,
-    /// Actions that were stopped; the first end is never one of theirs.
-    stopped: BTreeSet<ActionId>,
 }
 
 impl Ends {
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, end: End) {
-        self.heap.push(Reverse(end));
+        match &mut self.first {
+            None => self.first = Some(end),
+            Some(first) if end.place < first.place => {
+                self.heap.push(Reverse(std::mem::replace(first, end)));
+            }
+            Some(_) => self.heap.push(Reverse(end)),
+        }
     }
 
+    /// The place of the first.
     #[inline]
     pub fn first(&self) -> Place {
-        self.heap.peek().map_or(Place::NONE, |first| first.0.place)
+        self.first.map_or(Place::NONE, |first| first.place)
     }
 
     /// Takes the first out.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<End> {
-        let first = self.heap.pop()?.0;
-        if !self.stopped.is_empty() {
-            self.skip_stopped();
-        }
-        Some(first)
+        let next = self.heap.pop().map(|next| next.0);
+        std::mem::replace(&mut self.first, next)
     }
 
     /// An action was stopped: if its end is here, it does not come.
-    pub fn stop(&mut self, action: ActionId) {
-        self.stopped.insert(action);
-        if 2 * self.stopped.len() > self.heap.len() {
-            let stopped = std::mem::take(&mut self.stopped);
-            self.heap.retain(|end| !stopped.contains(&end.0.action));
-        }
-        self.skip_stopped();
-    }
-
     #[cold]
-    fn skip_stopped(&mut self) {
-        while let Some(Reverse(first)) = self.heap.peek()
-            && self.stopped.remove(&first.action)
-        {
-            self.heap.pop();
+    pub fn stop(&mut self, action: ActionId) {
+        if self.first.is_some_and(|first| first.action == action) {
+            self.pop();
+        } else {
+            self.heap.retain(|end| end.0.action != action);
         }
     }
 }
@@ -98,7 +93,6 @@ mod tests {
                 }
             }
             assert_eq!(ends.first(), list.iter().map(|e| e.place).min().unwrap_or(Place::NONE));
-            assert!(ends.heap.len() <= 2 * list.len() + 1 && ends.stopped.len() <= list.len() + 1);
         }
     }
 }

@@ -45,12 +45,7 @@ impl Timers {
             }
             &mut self.small[key.0 as usize]
         };
-        if let Some(handle) = *handle
-            && queue.reschedule(handle, at, wake.rank())
-        {
-            return;
-        }
-        *handle = Some(queue.schedule(at, wake.rank(), Due::Wake(wake)));
+        queue.set(handle, at, wake.rank(), Due::Wake(wake));
     }
 
     /// Clears a timer if it is set.

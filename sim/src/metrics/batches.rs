@@ -17,13 +17,14 @@ use crate::time::Span;
 
 /// Bits of a latency's leading digits that a batch keeps.
 const BITS: u32 = 6;
+const BLOCK: usize = 64;
 
 /// What is known of the requests of one batch, of one model and application or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Batch {
     pub(super) counts: Counts,
     /// Answers by the leading bits of their latency.
-    latencies: Buckets<BITS>,
+    latencies: Buckets<BITS, BLOCK>,
 }
 
 impl Batch {
@@ -94,7 +95,7 @@ impl Batches {
 
     /// The error of the share of answers that are at most the `q` quantile.
     fn spread_of_share_below(&self, q: f64) -> Option<Spread> {
-        let mut all = Buckets::<BITS>::default();
+        let mut all = Buckets::<BITS, BLOCK>::default();
         self.batches.iter().for_each(|batch| all.add(&batch.latencies));
         let answered = self.batches.iter().map(|b| b.counts.answered()).sum::<u64>() as f64;
         let rank = q.clamp(0.0, 1.0) * answered;

@@ -6,19 +6,17 @@ use crate::time::Span;
 
 /// Bits of a span's leading digits that a sketch keeps: the error is at most 2^-10 of the value.
 const BITS: u32 = 11;
+const BLOCK: usize = 256;
 
-/// Buckets are kept in blocks of so many.
-const BLOCK: usize = 64;
-
-/// Counts of spans by so many leading bits.
+/// Counts of spans by so many leading bits, kept in blocks of so many buckets.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Buckets<const BITS: u32> {
+pub(super) struct Buckets<const BITS: u32, const BLOCK: usize> {
     /// The first bucket that is kept; those before it are empty.
     first: usize,
     counts: Vec<u64>,
 }
 
-impl<const BITS: u32> Buckets<BITS> {
+impl<const BITS: u32, const BLOCK: usize> Buckets<BITS, BLOCK> {
     /// Values below 2^BITS have a bucket each; above, each power of two has 2^(BITS - 1).
     #[inline]
     fn bucket(ns: u64) -> usize {
@@ -83,7 +81,7 @@ impl<const BITS: u32> Buckets<BITS> {
 /// value of its bucket, at most 0.1 % too large; exact if that was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
-    buckets: Buckets<BITS>,
+    buckets: Buckets<BITS, BLOCK>,
     count: u64,
     sum_ns: u128,
     max_ns: u64,
@@ -149,7 +147,7 @@ impl Sketch {
         for (bucket, count) in self.buckets.iter() {
             seen += count;
             if seen >= rank {
-                return Span::from_ns(Buckets::<BITS>::top_ns(bucket).min(self.max_ns));
+                return Span::from_ns(Buckets::<BITS, BLOCK>::top_ns(bucket).min(self.max_ns));
             }
         }
         Span::from_ns(self.max_ns)
@@ -172,11 +170,12 @@ mod tests {
             [p - 1, p, p + 1, p + p / 3, p.saturating_mul(2) - 1]
         }));
         for ns in values {
-            let top = Buckets::<BITS>::top_ns(Buckets::<BITS>::bucket(ns));
+            let top = Buckets::<BITS, BLOCK>::top_ns(Buckets::<BITS, BLOCK>::bucket(ns));
             assert!(top >= ns && (top - ns) as f64 <= ns as f64 / 1024.0, "{ns}: {top}");
-            assert_eq!(Buckets::<BITS>::bucket(top), Buckets::<BITS>::bucket(ns));
+            assert_eq!(Buckets::<BITS, BLOCK>::bucket(top), Buckets::<BITS, BLOCK>::bucket(ns));
             assert!(
-                Buckets::<BITS>::bucket(top) < Buckets::<BITS>::bucket(top.saturating_add(1))
+                Buckets::<BITS, BLOCK>::bucket(top)
+                    < Buckets::<BITS, BLOCK>::bucket(top.saturating_add(1))
                     || top == u64::MAX
             );
         }

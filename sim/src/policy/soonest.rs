@@ -34,35 +34,26 @@ impl<T: Ord + Copy> Soonest<T> {
         self.in_order.len() + self.others.len()
     }
 
-    /// Whether the first of all is the first of those in order.
-    #[inline]
-    fn is_in_order(&self) -> bool {
-        match (self.in_order.front(), self.others.peek()) {
-            (Some(a), Some(Reverse(b))) => a <= b,
-            (a, _) => a.is_some(),
-        }
-    }
-
     #[inline]
     pub fn first(&self) -> Option<T> {
-        if self.is_in_order() {
-            return self.in_order.front().copied();
+        match (self.in_order.front(), self.others.peek()) {
+            (Some(&a), Some(&Reverse(b))) => Some(a.min(b)),
+            (a, b) => a.copied().or(b.map(|b| b.0)),
         }
-        self.others.peek().map(|first| first.0)
     }
 
-    #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if self.is_in_order() {
-            return self.in_order.pop_front();
-        }
-        self.others.pop().map(|first| first.0)
+        self.pop_if(|_| true)
     }
 
     /// Takes the first out, if it is one that `is_due`.
-    #[inline]
     pub fn pop_if(&mut self, is_due: impl FnOnce(T) -> bool) -> Option<T> {
-        self.first().filter(|&first| is_due(first))?;
-        self.pop()
+        let first = self.first().filter(|&first| is_due(first))?;
+        if self.in_order.front() == Some(&first) {
+            self.in_order.pop_front();
+        } else {
+            self.others.pop();
+        }
+        Some(first)
     }
 }
