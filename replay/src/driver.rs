@@ -33,6 +33,7 @@ use crate::threads::{self, Placement};
 use host::WallHost;
 use orrery_sim::core::{self, Core, Input};
 use orrery_sim::driver::{Failure, Finished, World};
+use orrery_sim::event_queue::Place;
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Policy;
 use orrery_sim::request::{ActionId, DeviceId, Source, SourceId};
@@ -170,10 +171,12 @@ fn control<P: Policy, O: Observer>(
             return (now, events, None);
         }
         let arrives = match (arrival, due) {
-            (Some((at, source)), Some(next)) => (at, core::rank_of_arrival(source)) < next,
+            (Some((at, source)), Some(next)) => {
+                Place::new(at, core::rank_of_arrival(source)) < next
+            }
             (arrival, _) => arrival.is_some(),
         };
-        let next = if arrives { arrival.map(|a| a.0) } else { due.map(|d| d.0) };
+        let next = if arrives { arrival.map(|a| a.0) } else { due.map(Place::time) };
         let at = next.unwrap_or(Time::NEVER);
         let nothing_is_due = next.is_none() || at.min(until) == Time::NEVER;
         if nothing_is_due && host.jobs_out() == 0 {

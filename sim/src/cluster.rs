@@ -180,12 +180,6 @@ impl Executor {
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.queue.is_empty()
     }
-
-    /// Whether nothing is queued, and no wake-up is asked for.
-    #[inline]
-    pub fn has_no_more(&self) -> bool {
-        self.queue.is_empty() && self.waiting_until.is_none()
-    }
 }
 
 #[derive(Debug)]
@@ -250,6 +244,13 @@ impl Device {
             self.give_back(pages);
         }
         left
+    }
+
+    /// Whether an executor that runs nothing has something to do: mostly not.
+    #[inline]
+    pub fn has_to_go_on(&self, executor: u8) -> bool {
+        let e = &self.executors[usize::from(executor)];
+        self.state == Change::Draining || !(e.queue.is_empty() && e.waiting_until.is_none())
     }
 
     pub fn is_idle(&self) -> bool {

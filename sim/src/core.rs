@@ -27,43 +27,17 @@ pub use host::{
     rank_of_arrival, rank_of_device_change, rank_of_kind, rank_of_result,
 };
 
-use crate::cluster::{Change, DeviceSpec, DeviceView, Devices, Footprint};
+use crate::cluster::{Change, DeviceSpec, Footprint};
 use crate::observer::Observer;
-use crate::policy::{Action, Actions, Event, Known, Lookup, Policy};
-use crate::request::{ActionId, Arrival, DeviceId, End, ModelId, Request, RequestId, SourceId};
+use crate::policy::{Action, Actions, Event, Known, Outcome, Policy};
+use crate::request::{ActionId, Arrival, End, SourceId};
+use crate::table::Table;
 use crate::time::{Span, Time};
-use engine::Engine;
-
-/// What a policy sees of the books and the devices.
-struct View<'a> {
-    devices: &'a Devices,
-    footprints: &'a [Footprint],
-    books: &'a Books,
-    sees_truth: bool,
-}
-
-impl Lookup for View<'_> {
-    fn devices(&self) -> Vec<DeviceView> {
-        self.devices.views().collect()
-    }
-    fn request(&self, id: RequestId) -> Option<&Request> {
-        self.books.request(id)
-    }
-    fn footprint(&self, model: ModelId) -> Footprint {
-        self.footprints[model.index()]
-    }
-    fn holds(&self, device: DeviceId, model: ModelId) -> bool {
-        self.devices.get(device).has_model(model)
-    }
-    fn truth(&self, id: RequestId) -> Option<Span> {
-        if self.sees_truth { self.books.alone(id) } else { None }
-    }
-}
+use engine::{Engine, Site, known};
 
 /// The core. See the module's text.
 pub struct Core<P, O> {
     policy: P,
-    sees_truth: bool,
     actions: Actions,
     engine: Engine<O>,
 }
@@ -87,21 +61,21 @@ impl<P: Policy, O: Observer> Core<P, O> {
     /// # Panics
     /// When a policy sees the truth and does not say so in its name.
     pub fn new(spec: CoreSpec, policy: P, observer: O) -> Self {
-        let (name, sees_truth) = (policy.name(), policy.sees_truth());
         assert!(
-            !sees_truth || name.starts_with("oracle"),
-            "{name} sees execution times and is not called an oracle"
+            !policy.sees_truth() || policy.name().starts_with("oracle"),
+            "{} sees execution times and is not called an oracle",
+            policy.name()
         );
         let mut actions = Actions::default();
         actions.ask_why(observer.wants_reasons());
         actions.ask_expected(observer.wants_expected());
-        let engine = Engine::new(spec, name, policy.wants_profiles(), observer);
-        Core { policy, sees_truth, actions, engine }
+        let site = Site::new(spec, &policy, observer);
+        Core { policy, actions, engine: Engine { site, jobs: Table::default() } }
     }
 
     /// The books.
     pub fn books(&self) -> &Books {
-        &self.engine.books
+        &self.engine.site.books
     }
 
     /// The policy.
@@ -111,12 +85,12 @@ impl<P: Policy, O: Observer> Core<P, O> {
 
     /// Whether the observer has seen enough.
     pub fn seen_enough(&self) -> bool {
-        self.engine.observer.stop()
+        self.engine.site.observer.stop()
     }
 
     /// Ends the run at `now`: what is alive is told as pending. Returns policy and observer.
     pub fn finish(self, now: Time) -> (P, O) {
-        let Engine { books, mut observer, .. } = self.engine;
+        let Site { books, mut observer, .. } = self.engine.site;
         for (request, start) in books.pending() {
             observer.ended(now, request, End::Pending, start);
         }
@@ -132,7 +106,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             Input::Ended { action, device } => self.ended(now, action, device, host),
             Input::Wake(wake) => self.woken(now, wake, host),
             Input::Start => {
-                self.engine.show_devices(now);
+                self.engine.site.show_devices(now);
                 self.tell(now, Event::Start, host);
             }
             Input::Device(change) => self.device_change(now, change, host),
@@ -140,17 +114,23 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     fn arrive(&mut self, now: Time, source: SourceId, arrival: &Arrival, host: &mut impl Host) {
-        let id = self.engine.arrive(now, source, arrival);
-        let Core { policy, sees_truth, actions, engine } = self;
-        let view = engine.view(*sees_truth);
-        let request = view.request(id).expect("it has just arrived");
-        policy.on(now, Event::Arrive(request), &Known::new(&view), actions);
-        self.answered(now, host);
+        let request = self.engine.site.arrive(now, source, arrival);
+        self.tell(now, Event::Arrive(&request), host);
     }
 
     fn ended(&mut self, now: Time, action: ActionId, device_time: Span, host: &mut impl Host) {
         self.engine.ended(now, action, device_time, host);
-        let result = self.engine.delays.of_result(action);
+        let Engine { site, jobs } = &mut self.engine;
+        let job = known(jobs, action);
+        if job.is_batch() {
+            let reply = site.delays.of_reply(action);
+            if reply == Span::ZERO {
+                site.reply(now, job, host);
+            } else {
+                host.wake(now + reply, Wake::Reply(action));
+            }
+        }
+        let result = site.delays.of_result(action);
         if result == Span::ZERO {
             self.report(now, action, host);
         } else {
@@ -170,7 +150,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 self.tell(now, Event::Profiled { app, model, alone }, host);
             }
             Wake::Gone(device) => {
-                if self.engine.gone(now, device) {
+                if self.engine.site.gone(now, device) {
                     self.tell(now, Event::Device(device, Change::Down), host);
                 }
             }
@@ -184,22 +164,26 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     /// Tells the policy and carries out its answer.
+    #[inline]
     fn tell(&mut self, now: Time, event: Event<'_>, host: &mut impl Host) {
-        let view = self.engine.view(self.sees_truth);
-        self.policy.on(now, event, &Known::new(&view), &mut self.actions);
+        self.policy.on(now, event, &Known::new(&self.engine.site), &mut self.actions);
         self.answered(now, host);
     }
 
     /// The policy learns what became of an action.
     #[inline(always)]
     fn report(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
-        let last = self.engine.reported(action);
-        let (view, job) = (self.engine.view(self.sees_truth), self.engine.job(action));
+        let Core { policy, actions, engine: Engine { site, jobs } } = self;
+        let job = known(jobs, action);
         let (device, outcome, requests) = (job.order.device, job.outcome, &job.requests[..]);
+        if !matches!(outcome, Outcome::Done { .. }) {
+            // They belong to the policy again, which may run them in its very answer.
+            requests.iter().for_each(|&id| site.books.release(id));
+        }
         let event = Event::Result { action, device, outcome, requests };
-        self.policy.on(now, event, &Known::new(&view), &mut self.actions);
-        if last {
-            self.engine.forget(action);
+        policy.on(now, event, &Known::new(site), actions);
+        if site.is_last_message(job) {
+            jobs.discard(action.0);
         }
         self.answered(now, host);
     }
@@ -214,14 +198,15 @@ impl<P: Policy, O: Observer> Core<P, O> {
     /// Carries the policy's answer out, after telling its reasons.
     fn carry_out(&mut self, now: Time, host: &mut impl Host) {
         let Core { actions, engine, .. } = self;
+        let site = &mut engine.site;
         if actions.asked_why() {
             for (request, text) in actions.take_reasons() {
-                engine.observer.why(now, request, &text);
+                site.observer.why(now, request, &text);
             }
         }
         if actions.asked_expected() {
             for (action, expected) in actions.take_expected() {
-                engine.observer.expected(now, action, expected);
+                site.observer.expected(now, action, expected);
             }
         }
         for action in actions.list() {
@@ -232,18 +217,18 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 Action::Load { device, model, earliest, latest } => {
                     engine.load(now, device, model, (earliest, latest), host);
                 }
-                Action::Unload { device, model } => engine.unload(now, device, model),
+                Action::Unload { device, model } => engine.site.unload(now, device, model),
                 Action::Cancel(action) => engine.send_stop(now, action, false, host),
                 Action::Preempt(action) => engine.send_stop(now, action, true, host),
-                Action::End(request, why) => engine.end_dropped(now, request, why, host),
+                Action::End(request, why) => engine.site.end_dropped(now, request, why, host),
                 Action::SetTimer(key, Time::NEVER) => host.unwake(Wake::Timer(key)),
                 Action::SetTimer(key, at) => host.wake(at.max(now), Wake::Timer(key)),
                 Action::ClearTimer(key) => host.unwake(Wake::Timer(key)),
                 Action::Provision { kind, count } => {
-                    engine.observer.provisioned(now, kind, count);
+                    engine.site.observer.provisioned(now, kind, count);
                     host.provision(now, kind, count);
                 }
-                Action::Release(device) => engine.drain(now, device, host),
+                Action::Release(device) => engine.site.drain(now, device, host),
             }
         }
         actions.clear();

@@ -14,11 +14,11 @@
 //! to be stopped before.
 
 mod due;
+mod ends;
 mod failure;
 mod machine;
 pub mod ready;
 mod shared;
-mod slots;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -28,19 +28,19 @@ pub use machine::{Machine, Next, Took};
 
 use crate::cluster::{DeviceSpec, Sharing};
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
-use crate::event_queue::EventQueue;
+use crate::event_queue::{EventQueue, Handle, Place};
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
 use crate::policy::Policy;
-use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
+use crate::request::{self, ActionId, DeviceId, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
 use due::Due;
+use ends::{End, Ends};
 use shared::Shared;
-use slots::Slots;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use timers::{Timers, UNSET};
+use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
 ///
@@ -120,9 +120,9 @@ pub struct Finished<P, O> {
 struct VirtualHost<'w> {
     world: &'w World,
     queue: EventQueue<Due>,
-    /// The ends of what runs.
-    running: Slots,
-    windows: Slots,
+    ends: Ends,
+    /// The wake-up at which an executor's window opens.
+    windows: BTreeMap<(DeviceId, u8), Option<Handle>>,
     shared: Shared,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
@@ -131,7 +131,7 @@ struct VirtualHost<'w> {
     /// Stalls of the host, if its law has any.
     stalls: Option<Calendar>,
     /// Results of which a known machine's controller has not learned yet.
-    unseen: BTreeMap<(u64, u64), (Time, Due, u8)>,
+    unseen: BTreeMap<(u64, u64), (Time, ActionId, DeviceId, Span)>,
     /// The last input was handled then: with stalls later than it was due.
     handled: Time,
 }
@@ -212,10 +212,10 @@ fn run<P: Policy, O: Observer>(
         }
         host.learn(*events);
         let due = host.peek();
-        let arrival =
-            host.arrival.filter(|&(at, source)| (at, core::rank_of_arrival(source)) < due);
-        let at = arrival.map_or(due.0, |arrival| arrival.0);
-        if arrival.is_none() && due == UNSET {
+        let place = |(at, source)| Place::new(at, core::rank_of_arrival(source));
+        let arrival = host.arrival.filter(|&arrival| place(arrival) < due);
+        let at = arrival.map_or(due.time(), |arrival| arrival.0);
+        if arrival.is_none() && due == Place::NONE {
             return (host.now(), None);
         }
         if at > until {
@@ -272,8 +272,8 @@ impl<'w> VirtualHost<'w> {
         let mut host = VirtualHost {
             world,
             queue,
-            running: Slots::default(),
-            windows: Slots::default(),
+            ends: Ends::default(),
+            windows: BTreeMap::new(),
             shared: Shared::default(),
             timers: Timers::default(),
             sources: slots,
@@ -297,10 +297,9 @@ impl<'w> VirtualHost<'w> {
 
     /// An action ends at that instant if it is not stopped before.
     #[inline(always)]
-    fn ends(&mut self, at: Time, due: Due, executor: u8) {
-        let Due::Ended(action, device, _) = due else { return };
-        let handle = self.queue.schedule(at, core::rank_of_result(action), due);
-        *self.running.at(device, executor) = Some(handle);
+    fn ends_at(&mut self, at: Time, action: ActionId, device: DeviceId, busy: Span) {
+        let place = self.queue.stamp(at, core::rank_of_result(action));
+        self.ends.push(End { place, action, device, busy });
     }
 
     fn now(&self) -> Time {
@@ -339,18 +338,24 @@ impl<'w> VirtualHost<'w> {
         arrival
     }
 
-    /// Time and rank of what is due next, but for arrivals; [`UNSET`] where nothing is.
+    /// The place of what is due next, but for arrivals.
     #[inline]
-    fn peek(&self) -> (Time, u64) {
-        self.queue.peek().unwrap_or(UNSET).min(self.timers.first())
+    fn peek(&self) -> Place {
+        let beside = self.ends.first().min(self.timers.first());
+        self.queue.peek().map_or(beside, |queued| queued.min(beside))
     }
 
-    /// Takes what is due next, which stands at that place, and begins its instant. The handles of results and
-    /// windows are left where they are: a stale one is recognised.
+    /// Takes what is due next, which stands at that place, and begins its instant. The handles of windows are left
+    /// where they are: a stale one is recognised.
     #[inline(always)]
-    fn pop(&mut self, due: (Time, u64)) -> Due {
+    fn pop(&mut self, due: Place) -> Due {
+        if due == self.ends.first() {
+            self.queue.begin(due.time());
+            let End { action, device, busy, .. } = self.ends.pop().expect("the first end");
+            return Due::Ended(action, device, busy);
+        }
         if due == self.timers.first() {
-            self.queue.begin(due.0);
+            self.queue.begin(due.time());
             let key = self.timers.pop().expect("the first timer is set");
             return Due::Wake(Wake::Timer(key));
         }
@@ -363,7 +368,7 @@ impl<'w> VirtualHost<'w> {
 }
 
 impl Host for VirtualHost<'_> {
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, now: Time, begin: &Begin) {
         let busy = match begin.work {
             BeginWork::Batch { model, units, longest, first, .. } => {
@@ -378,40 +383,35 @@ impl Host for VirtualHost<'_> {
                 self.world.load_noise.apply_to_load(time, begin.action.0)
             }
         };
+        let &Begin { action, device, .. } = begin;
         if let Some(machine) = &self.world.machine {
             let Some(took) = machine.takes(now, begin, busy) else { return };
-            let due = Due::Ended(begin.action, begin.device, took.device);
             match took.learned {
-                None => self.ends(took.end, due, begin.executor),
+                None => self.ends_at(took.end, action, device, took.device),
                 Some(learned) => {
-                    self.unseen.insert(learned, (took.end, due, begin.executor));
+                    self.unseen.insert(learned, (took.end, action, device, took.device));
                 }
             }
             return;
         }
-        let due = Due::Ended(begin.action, begin.device, busy);
         if begin.sharing == Sharing::Processor && matches!(begin.work, BeginWork::Batch { .. }) {
-            let work = begin.fetch + busy;
-            let handle = self.shared.begin(now, begin, work, due, &mut self.queue);
-            *self.running.at(begin.device, begin.executor) = Some(handle);
-            return;
+            let due = Due::Ended(action, device, busy);
+            return self.shared.begin(now, begin, begin.fetch + busy, due, &mut self.queue);
         }
         let at = match &mut self.stalls {
             None => now + begin.fetch + busy,
             Some(stalls) => {
-                let core = CoreOf::executor(begin.device.0, begin.executor);
+                let core = CoreOf::executor(device.0, begin.executor);
                 stalls.advance(core, now, begin.fetch + busy)
             }
         };
-        self.ends(at, due, begin.executor);
+        self.ends_at(at, action, device, busy);
     }
 
-    fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, executor: u8) {
+    fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, _: u8) {
         self.shared.leave(now, action, device, &mut self.queue);
-        self.unseen.retain(|_, (_, due, _)| !matches!(due, Due::Ended(a, ..) if *a == action));
-        if let Some(handle) = self.running.at(device, executor).take() {
-            self.queue.cancel(handle);
-        }
+        self.unseen.retain(|_, due| due.1 != action);
+        self.ends.stop(action);
     }
 
     fn wake(&mut self, at: Time, wake: Wake) {
@@ -419,13 +419,8 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
-                let window = self.windows.at(device, executor);
-                if let Some(handle) = *window
-                    && self.queue.reschedule(handle, at, rank)
-                {
-                    return;
-                }
-                *window = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
+                let window = self.windows.entry((device, executor)).or_default();
+                self.queue.set(window, at, rank, Due::Wake(wake));
             }
             _ => {
                 self.queue.schedule(at, rank, Due::Wake(wake));
@@ -437,15 +432,15 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.clear(&mut self.queue, key),
             Wake::Window(device, executor) => {
-                let handle = self.windows.at(device, executor).take();
+                let handle = self.windows.remove(&(device, executor)).flatten();
                 handle.map(|handle| self.queue.cancel(handle));
             }
             _ => {}
         }
     }
 
-    #[inline]
-    fn reply(&mut self, request: &Request, now: Time, end: End) {
+    #[inline(always)]
+    fn reply(&mut self, request: &Request, now: Time, end: request::End) {
         let slot = &mut self.sources[request.source.index()];
         if slot.reacts {
             // With stalls, what others sent before may still wait for the controller.

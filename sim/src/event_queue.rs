@@ -24,6 +24,27 @@ pub struct Handle {
     generation: u32,
 }
 
+/// Where an event stands in the total order: its time and its rank as one number, which compares without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(u128);
+
+impl Place {
+    /// After every event.
+    pub const NONE: Place = Place(u128::MAX);
+
+    /// The place of an event of that rank, scheduled before its instant began.
+    #[inline]
+    pub fn new(at: Time, rank: u64) -> Place {
+        Place(u128::from(at.ns()) << 64 | u128::from(rank))
+    }
+
+    /// Its time; the end of time of none.
+    #[inline]
+    pub fn time(self) -> Time {
+        Time::from_ns((self.0 >> 64) as u64)
+    }
+}
+
 /// Ranks at or above this are the queue's own: events created at the instant they are due.
 const AT_ONCE: u64 = 1 << 63;
 const NOWHERE: u32 = u32::MAX;
@@ -31,17 +52,8 @@ const ARITY: usize = 4;
 
 #[derive(Clone, Copy)]
 struct Entry {
-    time: Time,
-    rank: u64,
+    place: Place,
     slot: u32,
-}
-
-impl Entry {
-    /// Time and rank as one number, which compares without a branch.
-    #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.time.ns()) << 64 | u128::from(self.rank)
-    }
 }
 
 struct Slot<E> {
@@ -103,15 +115,14 @@ impl<E> EventQueue<E> {
         self.began = true;
     }
 
-    /// Time and rank of an event that would be scheduled now: its place in the total order, for one that is
-    /// kept beside the queue.
+    /// The place of an event that would be scheduled now, for one that is kept beside the queue.
     #[inline]
-    pub fn stamp(&mut self, at: Time, rank: u64) -> (Time, u64) {
+    pub fn stamp(&mut self, at: Time, rank: u64) -> Place {
         debug_assert!(rank < AT_ONCE, "rank {rank} is reserved");
         let (at, seq) = (at.max(self.now), self.scheduled);
         self.scheduled += 1;
         let at_once = self.began && at == self.now;
-        (at, if at_once { AT_ONCE | seq } else { rank })
+        Place::new(at, if at_once { AT_ONCE | seq } else { rank })
     }
 
     /// Schedules `event` at `at` (an instant that is past counts as now). `rank` orders events of
@@ -119,7 +130,7 @@ impl<E> EventQueue<E> {
     #[inline]
     pub fn schedule(&mut self, at: Time, rank: u64, event: E) -> Handle {
         let seq = self.scheduled;
-        let (at, rank) = self.stamp(at, rank);
+        let place = self.stamp(at, rank);
         let slot = match self.free.pop() {
             Some(slot) => {
                 let s = &mut self.slots[slot as usize];
@@ -138,9 +149,16 @@ impl<E> EventQueue<E> {
                 slot
             }
         };
-        self.heap.push(Entry { time: at, rank, slot });
+        self.heap.push(Entry { place, slot });
         self.sift_up(self.heap.len() - 1);
         Handle { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    /// Moves the event of a handle; schedules it where it does not wait any more.
+    pub fn set(&mut self, handle: &mut Option<Handle>, at: Time, rank: u64, event: E) {
+        if !handle.is_some_and(|handle| self.reschedule(handle, at, rank)) {
+            *handle = Some(self.schedule(at, rank, event));
+        }
     }
 
     /// Takes the event back. `None` when it was already popped or cancelled.
@@ -155,16 +173,17 @@ impl<E> EventQueue<E> {
     pub fn reschedule(&mut self, handle: Handle, at: Time, rank: u64) -> bool {
         let Some(position) = self.position(handle) else { return false };
         self.slots[handle.slot as usize].scheduled = self.scheduled;
-        let (at, rank) = self.stamp(at, rank);
-        self.heap[position] = Entry { time: at, rank, slot: handle.slot };
+        let place = self.stamp(at, rank);
+        self.heap[position] = Entry { place, slot: handle.slot };
         self.sift_up(position);
         self.sift_down(self.slots[handle.slot as usize].position as usize);
         true
     }
 
-    /// Time and rank of the next event.
-    pub fn peek(&self) -> Option<(Time, u64)> {
-        self.heap.first().map(|e| (e.time, e.rank))
+    /// The next event's place.
+    #[inline]
+    pub fn peek(&self) -> Option<Place> {
+        self.heap.first().map(|entry| entry.place)
     }
 
     /// Removes the next event and begins its instant.
@@ -172,9 +191,9 @@ impl<E> EventQueue<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let first = *self.heap.first()?;
         self.remove_at(0);
-        self.begin(first.time);
+        self.begin(first.place.time());
         let event = self.release(first.slot).expect("a queued slot holds its event");
-        Some((first.time, event))
+        Some((first.place.time(), event))
     }
 
     fn position(&self, handle: Handle) -> Option<usize> {
@@ -206,11 +225,10 @@ impl<E> EventQueue<E> {
 
     #[inline]
     fn before(&self, a: &Entry, b: &Entry) -> bool {
-        let (a_key, b_key) = (a.key(), b.key());
-        if a_key == b_key {
+        if a.place == b.place {
             return self.was_scheduled_before(a, b);
         }
-        a_key < b_key
+        a.place < b.place
     }
 
     #[cold]

@@ -219,14 +219,14 @@ fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures 
 }
 
 impl Observer for Metrics {
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, now: Time, request: &Request) {
         self.step(now);
         self.in_system += 1;
         self.requests.arrived(request);
     }
 
-    #[inline]
+    #[inline(always)]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         let device = device_at(&mut self.devices, batch.device);
         device.lanes = batch.sharing.devices(batch.lanes);
@@ -237,7 +237,7 @@ impl Observer for Metrics {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {
@@ -284,7 +284,7 @@ impl Observer for Metrics {
         self.requests.cold(request);
     }
 
-    #[inline]
+    #[inline(always)]
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         if end != End::Pending {
             self.step(now);

@@ -271,6 +271,7 @@ impl Rate for MinuteRate {
 }
 
 /// A draw from the exponential law with mean 1.
+#[inline]
 pub(crate) fn exponential(stream: &mut Stream) -> f64 {
     let x: Det = Exp1.sample(stream);
     x.0

@@ -200,7 +200,8 @@ impl Source for OpenWorkload {
         let at = self.next?;
         self.next = self.process.next();
         let mix = self.apps.at(at);
-        let app = mix.choose(&mut self.choose);
+        // Of one application there is nothing to choose, and nobody else draws from this stream.
+        let app = if mix.apps.len() == 1 { 0 } else { mix.choose(&mut self.choose) };
         let arrival = mix.apps[app].arrival(at, &mut self.exec[app]);
         Some(self.apps.scaled(app, arrival))
     }

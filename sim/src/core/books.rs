@@ -64,12 +64,6 @@ impl Books {
 }
 
 impl Live {
-    /// A request that has just arrived; `lacked` as in the field.
-    pub(super) fn new(request: Request, alone: Span, lacked: bool) -> Live {
-        let started = Time::NEVER;
-        Live { request, alone, started, held: false, ended: false, answered: false, lacked }
-    }
-
     pub(super) fn start(&self) -> Option<Time> {
         (self.started != Time::NEVER).then_some(self.started)
     }

@@ -41,15 +41,18 @@ impl Default for Work {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Stage {
+    #[default]
     Travelling,
     Queued,
     Running,
     Closed,
 }
 
+#[derive(Default)]
 pub(super) struct Job {
+    pub action: ActionId,
     pub order: Order,
     /// None for a load.
     pub requests: Vec<RequestId>,
@@ -62,23 +65,11 @@ pub(super) struct Job {
     pub reserved: u32,
 }
 
-impl Default for Job {
-    fn default() -> Job {
-        Job {
-            order: Order::default(),
-            requests: Vec::new(),
-            stage: Stage::Travelling,
-            start: Time::NEVER,
-            outcome: Outcome::Cancelled,
-            messages: 1,
-            reserved: 0,
-        }
-    }
-}
-
 impl Job {
     /// Becomes the job of an order that was just issued, in the place of one that is forgotten.
-    pub fn become_new(&mut self, order: Order, requests: &[RequestId]) {
+    #[inline(always)]
+    pub fn become_new(&mut self, action: ActionId, order: Order, requests: &[RequestId]) {
+        self.action = action;
         self.requests.clear();
         self.requests.extend_from_slice(requests);
         self.order = order;
@@ -93,10 +84,11 @@ impl Job {
         matches!(self.order.work, Work::Batch { .. })
     }
 
-    pub fn batch(&self, action: ActionId) -> Option<Batch<'_>> {
+    #[inline(always)]
+    pub fn batch(&self) -> Option<Batch<'_>> {
         let Order { device, lanes, sharing, executor, work, issued, earliest, latest } = self.order;
         let Work::Batch { model, units } = work else { return None };
-        let requests = &self.requests;
+        let Job { action, ref requests, .. } = *self;
         #[rustfmt::skip]
         let batch = Batch {
             action, device, lane: executor, lanes, sharing, model, requests, units, issued, earliest, latest,
@@ -104,26 +96,21 @@ impl Job {
         Some(batch)
     }
 
-    pub fn load(&self, action: ActionId) -> Option<observer::Load> {
+    pub fn load(&self) -> Option<observer::Load> {
         let Order { device, work, issued, earliest, latest, .. } = self.order;
         let Work::Load { model } = work else { return None };
-        Some(observer::Load { action, device, model, issued, earliest, latest })
+        Some(observer::Load { action: self.action, device, model, issued, earliest, latest })
     }
 
     /// Comes to its end.
-    pub fn close(
-        &mut self,
-        now: Time,
-        action: ActionId,
-        outcome: Outcome,
-        observer: &mut impl Observer,
-    ) {
+    #[inline(always)]
+    pub fn close(&mut self, now: Time, outcome: Outcome, observer: &mut impl Observer) {
         self.outcome = outcome;
         self.stage = Stage::Closed;
         let start = (self.start != Time::NEVER).then_some(self.start);
-        if let Some(batch) = self.batch(action) {
+        if let Some(batch) = self.batch() {
             observer.closed(now, &batch, start, outcome);
-        } else if let Some(load) = self.load(action) {
+        } else if let Some(load) = self.load() {
             observer.load_closed(now, &load, start, outcome);
         }
     }

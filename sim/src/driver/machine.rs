@@ -66,8 +66,8 @@ impl VirtualHost<'_> {
         while let Some(first) = self.unseen.first_entry()
             && first.key().0 <= handled
         {
-            let (end, due, executor) = first.remove();
-            self.ends(end, due, executor);
+            let (at, action, device, busy) = first.remove();
+            self.ends_at(at, action, device, busy);
         }
     }
 }

@@ -71,7 +71,7 @@ impl Device {
     fn leave(&mut self, now: Time, action: ActionId, queue: &mut EventQueue<Due>) {
         let Some(place) = self.running.iter().position(|r| r.action == action) else { return };
         self.count(now);
-        self.running.swap_remove(place);
+        queue.cancel(self.running.swap_remove(place).end);
         self.move_ends(queue);
     }
 }
@@ -85,7 +85,7 @@ impl Shared {
         work: Span,
         due: Due,
         queue: &mut EventQueue<Due>,
-    ) -> Handle {
+    ) {
         let number = begin.device.index();
         if self.devices.len() <= number {
             self.devices.resize_with(number + 1, Device::default);
@@ -97,7 +97,6 @@ impl Shared {
         let end = queue.schedule(at, core::rank_of_result(begin.action), due);
         device.running.push(Running { action: begin.action, until, at, end });
         device.move_ends(queue);
-        end
     }
 
     /// A batch has ended or was stopped: the others are faster, if it shared its device.

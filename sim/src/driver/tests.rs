@@ -5,7 +5,7 @@ use crate::metrics::Window;
 use crate::observer::Batch;
 use crate::policy::fifo::{Config, Fifo};
 use crate::policy::{Actions, Event, Known, TimerKey};
-use crate::request::{AppId, Arrival, ModelId, VecSource};
+use crate::request::{AppId, Arrival, End, ModelId, VecSource};
 
 fn arrival(at: u64, size: u32) -> Arrival {
     let (app, model, alone) = (AppId(0), ModelId(0), Span::from_ns(1));

@@ -3,7 +3,7 @@
 
 use super::due::Due;
 use crate::core::Wake;
-use crate::event_queue::{EventQueue, Handle};
+use crate::event_queue::{EventQueue, Handle, Place};
 use crate::policy::TimerKey;
 use crate::time::Time;
 use std::collections::BTreeMap;
@@ -12,15 +12,12 @@ use std::collections::BTreeMap;
 const FIXED: usize = 4;
 /// Below it, a timer's handle is found by an index.
 const SMALL: u64 = 4096;
-/// After every event: the place of a timer that is not set.
-pub(super) const UNSET: (Time, u64) = (Time::NEVER, u64::MAX);
-
 /// See the module's text.
 pub(super) struct Timers {
     /// Where each stands in the total order of events.
-    fixed: [(Time, u64); FIXED],
+    fixed: [Place; FIXED],
     /// The first of them.
-    first: (Time, u64),
+    first: Place,
     /// Handles of the others, some of which have gone off.
     small: Vec<Option<Handle>>,
     large: BTreeMap<u64, Option<Handle>>,
@@ -29,7 +26,7 @@ pub(super) struct Timers {
 impl Default for Timers {
     fn default() -> Timers {
         let (small, large) = (Vec::new(), BTreeMap::new());
-        Timers { fixed: [UNSET; FIXED], first: UNSET, small, large }
+        Timers { fixed: [Place::NONE; FIXED], first: Place::NONE, small, large }
     }
 }
 
@@ -48,18 +45,13 @@ impl Timers {
             }
             &mut self.small[key.0 as usize]
         };
-        if let Some(handle) = *handle
-            && queue.reschedule(handle, at, wake.rank())
-        {
-            return;
-        }
-        *handle = Some(queue.schedule(at, wake.rank(), Due::Wake(wake)));
+        queue.set(handle, at, wake.rank(), Due::Wake(wake));
     }
 
     /// Clears a timer if it is set.
     pub fn clear(&mut self, queue: &mut EventQueue<Due>, key: TimerKey) {
         if key.0 < FIXED as u64 {
-            return self.fix(key, UNSET);
+            return self.fix(key, Place::NONE);
         }
         let handle = if key.0 >= SMALL {
             self.large.remove(&key.0).flatten()
@@ -77,23 +69,23 @@ impl Timers {
         }
     }
 
-    /// Time and rank of the first timer beside the queue; [`UNSET`] where none is set.
+    /// The place of the first timer beside the queue.
     #[inline]
-    pub fn first(&self) -> (Time, u64) {
+    pub fn first(&self) -> Place {
         self.first
     }
 
     /// Takes it out.
     pub fn pop(&mut self) -> Option<TimerKey> {
-        let first = Some(self.first).filter(|first| *first != UNSET)?;
+        let first = Some(self.first).filter(|first| *first != Place::NONE)?;
         let key = TimerKey(self.fixed.iter().position(|timer| *timer == first)? as u64);
-        self.fix(key, UNSET);
+        self.fix(key, Place::NONE);
         Some(key)
     }
 
-    fn fix(&mut self, key: TimerKey, place: (Time, u64)) {
+    fn fix(&mut self, key: TimerKey, place: Place) {
         self.fixed[key.0 as usize] = place;
-        self.first = self.fixed.into_iter().min().unwrap_or(UNSET);
+        self.first = self.fixed.into_iter().min().unwrap_or(Place::NONE);
     }
 }
 
@@ -104,8 +96,8 @@ mod tests {
 
     /// The time and the key of the timer that goes off next, less `first`.
     fn next(timers: &mut Timers, queue: &mut EventQueue<Due>, first: u64) -> Option<(Time, u64)> {
-        let (at, _) = timers.first();
-        if timers.first() != UNSET {
+        let at = timers.first().time();
+        if timers.first() != Place::NONE {
             queue.begin(at);
             return timers.pop().map(|key| (at, key.0 - first));
         }

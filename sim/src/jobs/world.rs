@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::policy::{Action, Event, JobPolicy, Known};
 use super::record::{JobObserver, LaneId, On, Record};
 use super::runs::{Running, Runs};
-use crate::event_queue::EventQueue;
+use crate::event_queue::{EventQueue, Place};
 use crate::time::{Span, Time};
 
 /// A run that is over.
@@ -140,12 +140,12 @@ pub fn simulate<P: JobPolicy, O: JobObserver>(
     let mut stopped = Vec::new();
     let mut left = jobs.len();
     loop {
-        let end = world.queue.peek().map(|e| e.0);
+        let end = world.queue.peek().map(Place::time);
         let submission = submissions.peek(jobs).map(|s| s.0);
         let Some(now) = end.into_iter().chain(submission).min() else { break };
         world.now = now;
         world.queue.begin(now);
-        while world.queue.peek().is_some_and(|e| e.0 == now) {
+        while world.queue.peek().is_some_and(|next| next.time() == now) {
             let (_, job) = world.queue.pop().expect("it was there");
             if world.stop(job) == Span::ZERO {
                 world.leave(job);

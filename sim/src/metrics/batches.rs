@@ -10,53 +10,32 @@
 //! the quantile's goes from the quantile `q - h` to the quantile `q + h` of the fine sketch.
 
 use super::counts::{Counts, Ratio};
-use super::sketch::Sketch;
+use super::sketch::{Buckets, Sketch};
 use crate::request::End;
 use crate::stats::{Batched, Interval, Spread, ratio_of_batches};
 use crate::time::Span;
 
 /// Bits of a latency's leading digits that a batch keeps.
 const BITS: u32 = 6;
+const BLOCK: usize = 64;
 
 /// What is known of the requests of one batch, of one model and application or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Batch {
     pub(super) counts: Counts,
-    /// Answers by the leading bits of their latency; as long as the longest latency needs, and never
-    /// longer than 59 powers of two times 32.
-    latencies: Vec<u32>,
+    /// Answers by the leading bits of their latency.
+    latencies: Buckets<BITS, BLOCK>,
 }
 
 impl Batch {
     #[inline]
-    fn bucket(ns: u64) -> usize {
-        let shift = (64 - ns.leading_zeros()).saturating_sub(BITS);
-        ((ns >> shift) + (u64::from(shift) << (BITS - 1))) as usize
-    }
-
-    #[inline]
     pub(super) fn answer(&mut self, latency: Span) {
-        let bucket = Batch::bucket(latency.ns());
-        match self.latencies.get_mut(bucket) {
-            Some(count) => *count = count.saturating_add(1),
-            None => self.lengthen(bucket),
-        }
-    }
-
-    #[cold]
-    fn lengthen(&mut self, bucket: usize) {
-        self.latencies.resize(bucket + 1, 0);
-        self.latencies[bucket] = 1;
+        self.latencies.record(latency.ns());
     }
 
     pub(super) fn add(&mut self, other: &Batch) {
         self.counts.add(&other.counts);
-        if self.latencies.len() < other.latencies.len() {
-            self.latencies.resize(other.latencies.len(), 0);
-        }
-        for (a, b) in self.latencies.iter_mut().zip(&other.latencies) {
-            *a = a.saturating_add(*b);
-        }
+        self.latencies.add(&other.latencies);
     }
 }
 
@@ -116,25 +95,23 @@ impl Batches {
 
     /// The error of the share of answers that are at most the `q` quantile.
     fn spread_of_share_below(&self, q: f64) -> Option<Spread> {
-        let mut counts: Vec<u64> = Vec::new();
-        for batch in &self.batches {
-            counts.resize(counts.len().max(batch.latencies.len()), 0);
-            counts.iter_mut().zip(&batch.latencies).for_each(|(sum, c)| *sum += u64::from(*c));
-        }
+        let mut all = Buckets::<BITS, BLOCK>::default();
+        self.batches.iter().for_each(|batch| all.add(&batch.latencies));
         let answered = self.batches.iter().map(|b| b.counts.answered()).sum::<u64>() as f64;
         let rank = q.clamp(0.0, 1.0) * answered;
         let mut below = 0.0;
-        let holds_rank = |&(_, &count): &(usize, &u64)| {
+        let holds_rank = |&(_, count): &(usize, u64)| {
             let found = count > 0 && below + count as f64 >= rank;
             below += if found { 0.0 } else { count as f64 };
             found
         };
-        let (split, count) = counts.iter().enumerate().find(holds_rank)?;
-        let in_bucket = *count as f64;
+        let (split, count) = all.iter().find(holds_rank)?;
+        let in_bucket = count as f64;
         let part = (rank - below) / in_bucket;
         let residual = |batch: &Batch| {
-            let whole: u64 = batch.latencies.iter().take(split).map(|c| u64::from(*c)).sum();
-            let parted = batch.latencies.get(split).map_or(0.0, |c| part * f64::from(*c));
+            let buckets = || batch.latencies.iter();
+            let whole: u64 = buckets().take_while(|b| b.0 < split).map(|b| b.1).sum();
+            let parted = buckets().find(|b| b.0 == split).map_or(0.0, |b| part * b.1 as f64);
             (whole as f64 + parted - q * batch.counts.answered() as f64) / answered
         };
         let mut spread = Spread::of(self.batches.iter().map(residual).collect(), q)?;

@@ -78,7 +78,7 @@ impl Requests {
         Requests { window, exact, starts: Vec::with_capacity(MOST), ..Requests::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn arrived(&mut self, request: &Request) {
         if !self.counts(request) {
             return;
@@ -96,7 +96,7 @@ impl Requests {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         if !self.counts(request) {
             return;

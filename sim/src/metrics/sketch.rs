@@ -6,28 +6,17 @@ use crate::time::Span;
 
 /// Bits of a span's leading digits that a sketch keeps: the error is at most 2^-10 of the value.
 const BITS: u32 = 11;
+const BLOCK: usize = 256;
 
-/// Buckets are kept in blocks of so many.
-const BLOCK: usize = 64;
-
-/// A set of spans, summarised: counts by the leading bits of the value. A quantile is the largest
-/// value of its bucket, at most 0.1 % too large; exact if that was asked for.
+/// Counts of spans by so many leading bits, kept in blocks of so many buckets.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sketch {
+pub(super) struct Buckets<const BITS: u32, const BLOCK: usize> {
     /// The first bucket that is kept; those before it are empty.
     first: usize,
-    buckets: Vec<u64>,
-    count: u64,
-    sum_ns: u128,
-    max_ns: u64,
-    exact: Option<Vec<u64>>,
+    counts: Vec<u64>,
 }
 
-impl Sketch {
-    pub(super) fn new(exact: bool) -> Sketch {
-        Sketch { exact: exact.then(Vec::new), ..Sketch::default() }
-    }
-
+impl<const BITS: u32, const BLOCK: usize> Buckets<BITS, BLOCK> {
     /// Values below 2^BITS have a bucket each; above, each power of two has 2^(BITS - 1).
     #[inline]
     fn bucket(ns: u64) -> usize {
@@ -43,50 +32,82 @@ impl Sketch {
         (((leading + 1) << shift) - 1) as u64
     }
 
-    #[inline]
     /// One more span.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        let bucket = Self::bucket(ns);
+        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(count) => *count += 1,
+            None => {
+                self.cover(bucket, bucket);
+                self.counts[bucket - self.first] += 1;
+            }
+        }
+    }
+
+    /// Makes room for the buckets from `low` to `high`, whole blocks of them: so those of the same spans are
+    /// the same.
+    #[cold]
+    fn cover(&mut self, low: usize, high: usize) {
+        let (low, end) = (low / BLOCK * BLOCK, (high / BLOCK + 1) * BLOCK);
+        if self.counts.is_empty() {
+            self.first = low;
+        }
+        if low < self.first {
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - low));
+            self.first = low;
+        }
+        let len = self.counts.len().max(end - self.first);
+        self.counts.resize(len, 0);
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        if !other.counts.is_empty() {
+            self.cover(other.first, other.first + other.counts.len() - 1);
+            let at = other.first - self.first;
+            for (a, b) in self.counts[at..].iter_mut().zip(&other.counts) {
+                *a += b;
+            }
+        }
+    }
+
+    /// The buckets that are kept, in order, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        (self.first..).zip(self.counts.iter().copied())
+    }
+}
+
+/// A set of spans, summarised: counts by the leading bits of the value. A quantile is the largest
+/// value of its bucket, at most 0.1 % too large; exact if that was asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sketch {
+    buckets: Buckets<BITS, BLOCK>,
+    count: u64,
+    sum_ns: u128,
+    max_ns: u64,
+    exact: Option<Vec<u64>>,
+}
+
+impl Sketch {
+    pub(super) fn new(exact: bool) -> Sketch {
+        Sketch { exact: exact.then(Vec::new), ..Sketch::default() }
+    }
+
+    /// One more span.
+    #[inline]
     pub fn record(&mut self, span: Span) {
         let ns = span.ns();
         self.count += 1;
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
-        let bucket = Sketch::bucket(ns);
-        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
-            Some(count) => *count += 1,
-            None => {
-                self.cover(bucket, bucket);
-                self.buckets[bucket - self.first] += 1;
-            }
-        }
+        self.buckets.record(ns);
         if let Some(all) = &mut self.exact {
             all.push(ns);
         }
     }
 
-    /// Makes room for the buckets from `low` to `high`, whole blocks of them: so two sketches of the
-    /// same spans are the same.
-    #[cold]
-    fn cover(&mut self, low: usize, high: usize) {
-        let (low, end) = (low / BLOCK * BLOCK, (high / BLOCK + 1) * BLOCK);
-        if self.buckets.is_empty() {
-            self.first = low;
-        }
-        if low < self.first {
-            self.buckets.splice(0..0, std::iter::repeat_n(0, self.first - low));
-            self.first = low;
-        }
-        let len = self.buckets.len().max(end - self.first);
-        self.buckets.resize(len, 0);
-    }
-
     pub(super) fn add(&mut self, other: &Sketch) {
-        if !other.buckets.is_empty() {
-            self.cover(other.first, other.first + other.buckets.len() - 1);
-            let at = other.first - self.first;
-            for (a, b) in self.buckets[at..].iter_mut().zip(&other.buckets) {
-                *a += b;
-            }
-        }
+        self.buckets.add(&other.buckets);
         self.count += other.count;
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
@@ -123,10 +144,10 @@ impl Sketch {
             return Span::from_ns(sorted[rank as usize - 1]);
         }
         let mut seen = 0;
-        for (bucket, count) in self.buckets.iter().enumerate() {
+        for (bucket, count) in self.buckets.iter() {
             seen += count;
             if seen >= rank {
-                return Span::from_ns(Sketch::top_ns(self.first + bucket).min(self.max_ns));
+                return Span::from_ns(Buckets::<BITS, BLOCK>::top_ns(bucket).min(self.max_ns));
             }
         }
         Span::from_ns(self.max_ns)
@@ -149,10 +170,14 @@ mod tests {
             [p - 1, p, p + 1, p + p / 3, p.saturating_mul(2) - 1]
         }));
         for ns in values {
-            let top = Sketch::top_ns(Sketch::bucket(ns));
+            let top = Buckets::<BITS, BLOCK>::top_ns(Buckets::<BITS, BLOCK>::bucket(ns));
             assert!(top >= ns && (top - ns) as f64 <= ns as f64 / 1024.0, "{ns}: {top}");
-            assert_eq!(Sketch::bucket(top), Sketch::bucket(ns));
-            assert!(Sketch::bucket(top) < Sketch::bucket(top.saturating_add(1)) || top == u64::MAX);
+            assert_eq!(Buckets::<BITS, BLOCK>::bucket(top), Buckets::<BITS, BLOCK>::bucket(ns));
+            assert!(
+                Buckets::<BITS, BLOCK>::bucket(top)
+                    < Buckets::<BITS, BLOCK>::bucket(top.saturating_add(1))
+                    || top == u64::MAX
+            );
         }
     }
 

@@ -294,14 +294,14 @@ impl Bin {
 }
 
 impl Observer for TimeSeries {
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, now: Time, _request: &Request) {
         self.step(now).offered += 1;
         self.backlog.arrived(self.in_system);
         self.in_system += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.reach(now);
         let shift = self.shift;
@@ -315,7 +315,7 @@ impl Observer for TimeSeries {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let bin = self.reach(now);
         if let Outcome::Done { .. } = outcome {
@@ -358,7 +358,7 @@ impl Observer for TimeSeries {
         self.reach(now).cold += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn ended(&mut self, now: Time, _: &Request, end: End, _: Option<Time>) {
         let kind = match end {
             End::Pending => return,

@@ -43,7 +43,7 @@ pub enum Event<'a> {
 }
 
 /// What became of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// It ran to its end.
     Done {
@@ -62,6 +62,7 @@ pub enum Outcome {
         ran: Span,
     },
     /// It was taken back before it began.
+    #[default]
     Cancelled,
 }
 
