@@ -409,9 +409,11 @@ impl Host for VirtualHost<'_> {
     }
 
     fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, _: u8) {
-        self.shared.leave(now, action, device, &mut self.queue);
+        let unseen = self.unseen.len();
         self.unseen.retain(|_, due| due.1 != action);
-        self.ends.stop(action);
+        if !self.shared.leave(now, action, device, &mut self.queue) && unseen == self.unseen.len() {
+            self.ends.stop(action);
+        }
     }
 
     fn wake(&mut self, at: Time, wake: Wake) {

@@ -6,7 +6,7 @@ use crate::event_queue::Place;
 use crate::request::{ActionId, DeviceId};
 use crate::time::Span;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// The end of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +25,8 @@ pub(super) struct Ends {
     first: Option<End>,
     /// The others.
     heap: BinaryHeap<Reverse<End>>,
+    /// Of these, the ones that do not come.
+    stopped: BTreeSet<ActionId>,
 }
 
 impl Ends {
@@ -48,17 +50,23 @@ impl Ends {
     /// Takes the first out.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<End> {
-        let next = self.heap.pop().map(|next| next.0);
-        std::mem::replace(&mut self.first, next)
+        let mut next = self.heap.pop();
+        while !self.stopped.is_empty()
+            && let Some(Reverse(end)) = next
+            && self.stopped.remove(&end.action)
+        {
+            next = self.heap.pop();
+        }
+        std::mem::replace(&mut self.first, next.map(|next| next.0))
     }
 
-    /// An action was stopped: if its end is here, it does not come.
+    /// An action whose end is here was stopped: it does not come.
     #[cold]
     pub fn stop(&mut self, action: ActionId) {
         if self.first.is_some_and(|first| first.action == action) {
             self.pop();
         } else {
-            self.heap.retain(|end| end.0.action != action);
+            self.stopped.insert(action);
         }
     }
 }

@@ -68,11 +68,14 @@ impl Device {
         }
     }
 
-    fn leave(&mut self, now: Time, action: ActionId, queue: &mut EventQueue<Due>) {
-        let Some(place) = self.running.iter().position(|r| r.action == action) else { return };
-        self.count(now);
-        queue.cancel(self.running.swap_remove(place).end);
-        self.move_ends(queue);
+    fn leave(&mut self, now: Time, action: ActionId, queue: &mut EventQueue<Due>) -> bool {
+        let place = self.running.iter().position(|r| r.action == action);
+        if let Some(place) = place {
+            self.count(now);
+            queue.cancel(self.running.swap_remove(place).end);
+            self.move_ends(queue);
+        }
+        place.is_some()
     }
 }
 
@@ -99,7 +102,7 @@ impl Shared {
         device.move_ends(queue);
     }
 
-    /// A batch has ended or was stopped: the others are faster, if it shared its device.
+    /// A batch has ended or was stopped: the others are faster, if it shared its device. Says whether it did.
     #[inline]
     pub fn leave(
         &mut self,
@@ -107,9 +110,7 @@ impl Shared {
         action: ActionId,
         device: DeviceId,
         queue: &mut EventQueue<Due>,
-    ) {
-        if let Some(device) = self.devices.get_mut(device.index()) {
-            device.leave(now, action, queue);
-        }
+    ) -> bool {
+        self.devices.get_mut(device.index()).is_some_and(|d| d.leave(now, action, queue))
     }
 }
