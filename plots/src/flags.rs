@@ -27,8 +27,12 @@ pub(crate) fn is_withheld(rows: &[&Row]) -> bool {
     rows.iter().any(|r| r.has_flag(WITHHELD)) && rows.iter().all(|r| r.paper.is_none())
 }
 
-/// A note for each flag that any of the rows has.
-pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
+/// How the note on withheld numbers of a paper begins.
+pub(crate) const NO_PAPER: &str = "No paper value,";
+
+/// A note for each flag that any of the rows has; `none` begins the one on numbers that were withheld.
+pub(crate) fn notes(rows: &[&Row], none: &str) -> Vec<String> {
+    let withheld = format!("{none} withheld from this project");
     let known = [
         (Flags::FEW_SAMPLES, "× too few samples behind the value (few-samples)"),
         (Flags::DIVERGING, "× the run was still diverging at its end (diverging)"),
@@ -38,7 +42,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
         (NOT_FINITE, "NaN or infinite in the table, a gap in the curve (not-finite)"),
-        (WITHHELD, "No paper value, withheld from this project"),
+        (WITHHELD, &withheld),
     ];
     let note = |&(flag, words): &(&str, &str)| {
         let count = rows.iter().filter(|r| r.has_flag(flag)).count();

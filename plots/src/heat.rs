@@ -79,7 +79,7 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
     };
     let experiments = distinct(rows.iter().map(|r| r.experiment.as_str()));
     let head = if p.title.is_empty() { experiments.join(", ") } else { p.title.clone() };
-    let mut notes = flags::notes(&prepared.rows.iter().collect::<Vec<_>>());
+    let mut notes = flags::notes(&prepared.rows.iter().collect::<Vec<_>>(), flags::NO_PAPER);
     if most > 1 {
         notes.push(format!("A cell is the median of up to {most} values."));
     }

@@ -27,10 +27,11 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
     let chosen = choice.rows(FIGURE, &rows, metric)?;
     let mut marked: Vec<Row> =
         chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
-    let (is_over_paper, picture) = (picture.x == PAPER, &mut picture.clone());
+    let (is_over_paper, mut picture) = (picture.x == PAPER, picture.clone());
     if is_over_paper {
-        over_paper(&mut marked, picture, choice);
+        over_paper(&mut marked, &mut picture, choice);
     }
+    let picture = &picture;
     let chosen: Vec<&Row> = marked.iter().collect();
     let mut prepared = prepare::prepare(&chosen, picture)?;
     if is_over_paper {

@@ -102,7 +102,7 @@ pub(crate) fn titled(
         share_x: false,
         share_y: true,
         legend: Legend::Flow(vec![(format!("nothing changed ({base})"), Key::Line(BASE))]),
-        notes: flags::notes(&all),
+        notes: flags::notes(&all, flags::NO_PAPER),
     };
     Ok(sheet.figure())
 }

@@ -208,8 +208,13 @@ fn parity(c: &Calibration) -> Option<Part> {
     let fitted = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
     let all = [("the scenario unchanged", Some(&c.ours)), ("fitted", fitted.map(|f| &f.ours))];
     let mut rows = Vec::new();
-    for (system, ours) in all {
+    for (of, ours) in all {
         for (case, ours) in c.cases.iter().zip(ours.into_iter().flatten()) {
+            let system = match (of, case.is_fitted) {
+                ("fitted", true) => "fitted, on its own rows",
+                ("fitted", false) => "fitted, on held-out rows",
+                _ => of,
+            };
             for (what, words, metric, units) in WHAT.into_iter().filter(|w| unit(w.2) == "ns") {
                 let numbers = ours.of(what).zip(case.theirs.of(what));
                 rows.extend(numbers.map(|(ours, theirs)| Row {

@@ -206,9 +206,15 @@ impl<'a> Compared<'a> {
                     Some(true) => "; the difference is clear at 95 %",
                     None => "",
                 };
-                let lead = first.value.zip(second.value).map_or(0.0, |(a, b)| (a - b).abs());
-                let lead = page::reading(self.metric, lead);
-                let next = format!("It leads {}, {}, by {lead}", second.policy, self.words(second));
+                let (policy, words) = (&second.policy, self.words(second));
+                let [ours, theirs] = [first, second].map(|r| r.value.unwrap_or(f64::NAN));
+                let next = match [ours, theirs].map(|v| page::reading(self.metric, v)) {
+                    [a, b] if a == b => format!("{policy} has the same, {words}"),
+                    _ => {
+                        let lead = page::reading(self.metric, (ours - theirs).abs());
+                        format!("It leads {policy}, {words}, by {lead}")
+                    }
+                };
                 page.say(Tone::Plain, format!("{next}{told}."));
             }
         }

@@ -123,11 +123,9 @@ impl<'a> Curves<'a> {
             self.asked(key, more).filter(|a| seen(a, &y) == Seen::Beyond).count()
         };
         let beyond: usize = self.panels.iter().map(of).sum();
-        let mut notes = flags::notes(&rows);
         let is_bars = p.kind == PictureKind::Bars;
         let (before, after) = if is_bars { ("?: the", " is") } else { ("No", ",") };
-        let none = format!("{before} {} value{after}", self.beside);
-        notes.iter_mut().for_each(|note| *note = note.replace("No paper value,", &none));
+        let mut notes = flags::notes(&rows, &format!("{before} {} value{after}", self.beside));
         if beyond > 0 {
             notes.push(format!("Claimed values beyond the y axis: {beyond}."));
         }
