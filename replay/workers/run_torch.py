@@ -204,7 +204,8 @@ class Worker:
                 weights = torch.zeros(sum(p.numel() * p.element_size() for p in parts), dtype=torch.uint8)
                 self.copies.append((self.pinned(weights), torch.empty_like(weights, device=self.device)))
                 continue
-            sizes = [(size, length) for length in spec["lengths"] or [None] for size in range(1, spec["max_batch"] + 1)]
+            batches = self.options.sizes or range(1, spec["max_batch"] + 1)
+            sizes = [(size, length) for length in spec["lengths"] or [None] for size in batches]
             # The largest first: the others find their memory in the pool.
             self.models.append({at: Bucket(self, model, inputs(*at), pool) for at in reversed(sizes)})
             print(f"{spec['run']}: {len(sizes)} sizes and lengths are ready", file=sys.stderr)
@@ -239,6 +240,7 @@ def parser():
     parser.add_argument(
         "--graphs", choices=["required", "off"], default="required", help="a capture that fails is an error"
     )
+    parser.add_argument("--sizes", type=int, nargs="+", help="only batches of these sizes, for a profile; rising")
     parser.add_argument("--threads", type=int, default=1, help="threads of a batch on a processor")
     return parser
 

@@ -4,7 +4,7 @@
 
 Each has a profile in that folder, which scenarios read (`latency = { profile = { file = "h100-torch/resnet50.toml" } }`);
 one that is there is not measured again. `zoo.csv` has them all in the form of `experiments/scenario/data/nvidia_profiles.csv`.
-It has not run on a GPU yet.
+On a GPU it has not run to the end yet.
 """
 
 import argparse
@@ -35,6 +35,7 @@ MODELS = {name: (f"torchvision:{name}", "") for name in VISION} | {
     name: (f"transformers:{run}", f"lengths = [[{TOKENS}, 1000.0]]") for name, run in TEXT.items()
 }
 SIZES = [1, 2, 4, 8, 16, 32, 64]
+HELD_OUT = [3, 6, 12, 24, 48]
 HERE = pathlib.Path(__file__).resolve().parent
 
 SCENARIO = """policies = ["fifo"]
@@ -50,7 +51,7 @@ model = "{name}"
 time = {{ constant = {{ ms = 1.0 }} }}
 """
 DEVICE = """[worker]
-command = ["python3", "{worker}", "--dtype", "fp16"]
+command = ["python3", "{worker}", "--dtype", "fp16", "--sizes", {sizes}]
 [[worker.models]]
 run = "{run}"
 max_batch = {largest}
@@ -64,13 +65,15 @@ def profile(out, name, quick):
     if made.exists():
         return True
     run, lengths = MODELS[name]
-    sizes = SIZES[:2] if quick else SIZES
-    config = DEVICE.format(worker=HERE / "run_torch.py", run=run, lengths=lengths, largest=SIZES[-1])
+    sizes, held_out = (SIZES[:2], HELD_OUT[:1]) if quick else (SIZES, HELD_OUT)
+    each = ", ".join(f'"{size}"' for size in sorted(sizes + held_out))
+    config = DEVICE.format(worker=HERE / "run_torch.py", run=run, lengths=lengths, largest=SIZES[-1], sizes=each)
     for suffix, text in ((".scenario", SCENARIO.format(name=name)), (".device", config)):
         made.with_suffix(suffix).write_text(text, encoding="utf8")
     program = os.environ.get("ORRERY_REPLAY", "orrery-replay")
     command = [program, "profile", made.with_suffix(".scenario"), "--device", "worker:0", "--out", made]
     command += ["--device-config", made.with_suffix(".device"), "--sizes", ",".join(map(str, sizes)), "--form", "table"]
+    command += ["--held-out", ",".join(map(str, held_out))]
     command += ["--rounds", "3" if quick else "25", "--max-s", "4", "--noise-batches", "0", "--stall-s", "0"]
     # A profile that is not fit to predict with is written all the same, and says so.
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
@@ -82,7 +85,8 @@ def rows(out):
         read = tomllib.loads(made.read_text(encoding="utf8"))
         points = [p for p in read["model"][0]["point"] if not p["held_out"]]
         times = " ".join(f"{p['batch']}:{p['median_us'] / 1e3:.4g}" for p in points)
-        yield [read["device"]["name"], f"{made.stem}-fp16", times, made.name]
+        gpu = read["device"]["name"].rpartition("GPU ")[2]
+        yield [gpu, f"{made.stem}-fp16", times, made.name]
 
 
 def main():

@@ -278,6 +278,9 @@ impl Campaign {
             within(&key("exec_cv"), g.exec_cv, 0.0, 10.0)?;
         }
         self.rate_key()?;
+        for (exec_ms, cv) in self.executions() {
+            self.base_at(exec_ms, cv)?;
+        }
         check_clock(&self.device, self.clocks())
     }
 

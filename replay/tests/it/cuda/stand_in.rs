@@ -362,6 +362,7 @@ class Worker:
 def parser():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dtype", default="fp32")
+    parser.add_argument("--sizes", nargs="+")
     return parser
 
 
