@@ -164,7 +164,7 @@ fn the_server_results_of_one_accelerator_follow_from_its_other_results() {
     };
     let rates = of("serial", "peak_goodput_per_s", "");
     assert_eq!(rates.len(), 24);
-    assert!(rates[12] < 8.0 && rates[23] < 20.0, "{rates:.1?}");
+    assert!((rates[11] + rates[12]) / 2.0 < 8.0 && rates[23] < 20.0, "{rates:.1?}");
     let shared = of("processor", "peak_goodput_per_s", "");
     assert!((shared[11] + shared[12]) / 2.0 < 6.5, "{shared:.1?}");
     for (metric, most) in

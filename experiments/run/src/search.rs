@@ -11,15 +11,17 @@
 //! verdict needs, and no load above the closed-form capacity of the devices is ever good.
 
 mod bracket;
-mod burst;
 mod judge;
+mod moves;
+mod ramp;
 mod tally;
 mod tokens;
 mod watch;
 
 pub use bracket::{Bracket, Found, HELD, fewest};
-pub use burst::Burst;
 pub use judge::{Doubt, Judge, Probe};
+pub use moves::Moves;
+pub use ramp::{Met, Ramp, Root};
 pub use tally::{Share, worst};
 pub use tokens::on_tokens;
 pub use watch::{Seen, Watch};
@@ -93,7 +95,7 @@ pub enum Stop {
 }
 
 /// How a probe is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct How {
     /// So many times as long as usual.
     pub longer: u32,
@@ -101,11 +103,13 @@ pub struct How {
     pub burst: bool,
     /// Short: to see about where the answer is.
     pub glance: bool,
+    /// With a rate that rises by this factor: see [`Ramp`].
+    pub rises: Option<f64>,
 }
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { longer: 1, burst: false, glance: false };
+    pub const USUAL: How = How { longer: 1, burst: false, glance: false, rises: None };
     /// Short.
     pub const GLANCE: How = How { glance: true, ..How::USUAL };
 }
@@ -131,8 +135,8 @@ pub struct Rule {
     pub stop: Stop,
     /// The load.
     pub load: Load,
-    /// A burst within the warm-up.
-    pub burst: Option<Burst>,
+    /// A burst within the warm-up, or a rate that rises behind it.
+    pub moves: Option<Moves>,
     /// Whether a probe is also long enough once its arrivals and departures show that no share above the tolerance stays:
     /// of long SLOs that is sooner than by its longest delay.
     pub by_flow: bool,
@@ -216,7 +220,7 @@ fn of_setup<O: Observer>(
 ) -> Result<(Probe, O), SpecError> {
     setup.check_policy(policy)?;
     let judge = Judge::new(rule, setup.slo.len());
-    let sources = burst::with(judge.burst(), setup.sources(seed)?);
+    let sources = moves::with(judge.moves(), setup.sources(seed)?);
     let mut finished =
         simulate(&setup.world, sources, setup.policy(policy, seed), (judge, observer));
     if let Some(failure) = finished.failure.take() {

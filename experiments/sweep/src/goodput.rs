@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// The most devices that a search tries.
 const MOST_DEVICES: u32 = 4_096;
 
-/// Glances begin at this share of what the devices can compute at most; without a closed form, at the file's rate.
+/// Ramps begin at this share of what the devices can compute at most; without a closed form, at the file's rate.
 const BEGIN_AT: f64 = 0.5;
 
 /// The quantity to search for.
@@ -136,10 +136,10 @@ pub struct Search {
     pub criterion: Criterion,
     /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
-    /// its estimate decides.
+    /// Requests per model (on average) while the rate rises around the answer. A probe at a single rate without a clear
+    /// verdict after as many is undecided; then its estimate decides.
     pub requests_per_model: u64,
-    /// Relative width of the final bracket.
+    /// Relative error of the answer from which on longer runs are made; width of the final bracket of probes.
     pub tolerance: f64,
     /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
     pub warm_up_s: f64,
@@ -242,7 +242,7 @@ impl Search {
         let found = match self.find {
             Find::Rate => {
                 let (step, step_max) = (2.0, 2.0);
-                // What is judged whole, or for a length of its own, cannot be glanced at.
+                // What is judged whole, or for a length of its own, cannot rise.
                 let short = self.probe_s.is_none() && !of.is_finite();
                 let (tolerance, target) = (self.tolerance, short.then_some(self.target));
                 let capacity = if short { of.capacity_per_s(policy, seed)? } else { None };
@@ -281,7 +281,7 @@ impl Search {
             exactly: self.probe_s.map(Span::from_secs_f64),
             stop: Stop::Clear,
             load,
-            burst: None,
+            moves: None,
             by_flow: false,
         };
         rule.at_a_glance(how)
@@ -334,10 +334,14 @@ impl Search {
 }
 
 /// The flags of an answer, in words.
-pub const FLAGS: [(&str, &str); 8] = [
+pub const FLAGS: [(&str, &str); 9] = [
     (
         "never-good",
         "no load was within the target; the goodput is 0. Is the SLO below one request's latency?",
+    ),
+    (
+        "bisected",
+        "no line through the share of SLO violations over the rate gave the answer (the load cannot rise within a run, or the share jumps), so that it comes from probes at single rates; it is the highest within the target, and may be some tolerances low.",
     ),
     (
         "undecided",
@@ -374,6 +378,7 @@ fn notes(found: &Found) -> Vec<&'static str> {
     });
     let flags = [
         (found.never_good, "never-good"),
+        (found.by_bracket && found.value.is_some(), "bisected"),
         (found.good_up_to.is_some(), "no-peak"),
         (found.worse_below.is_some(), "not-monotone"),
         (found.metastable.is_some(), "metastable"),

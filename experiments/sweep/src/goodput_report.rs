@@ -43,7 +43,10 @@ fn table<S: Subject>(
         if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", rate_digits) };
     let mut columns = vec!["policy", heading, "95 % interval", "least to most"];
     columns.extend(at_answer.iter().map(|c| c.0));
-    columns.extend(["violations %", "flags"]);
+    // Where the rate rose to the answer there is no share at it but the target.
+    let is_probed = rows.iter().any(|r| r.metric == metric::WORST_BAD_RATE);
+    columns.extend(is_probed.then_some("violations %"));
+    columns.push("flags");
     let mut table = Table::new("", &columns);
     for (policy, values) in policies.iter().zip(each) {
         let name = S::name_of(policy);
@@ -66,7 +69,7 @@ fn table<S: Subject>(
             range.map_or(Field::none(), between),
         ];
         line.extend(at_answer.iter().map(|(_, name, unit, digits)| number(name, *unit, *digits)));
-        line.push(number(metric::WORST_BAD_RATE, 100.0, 2));
+        line.extend(is_probed.then(|| number(metric::WORST_BAD_RATE, 100.0, 2)));
         line.push(Field::text(flags(answer).join(", ")));
         table.rows.push(line);
     }
@@ -75,9 +78,10 @@ fn table<S: Subject>(
 
 fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     let mut out = vec![format!(
-        "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
-         it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
-         would show; {}.",
+        "The answer is where a line through the share of SLO violations over the rate meets the target, in runs of \
+         {} requests a model whose rate rises; `clearly_good_per_s` and `clearly_bad_per_s` are its 99.9 % interval. \
+         Where a probe at a single rate is needed, it ends when its interval is clear of the target, and lasts at least \
+         {:.0} times its longest delay, so that an overload by the tolerance of {} % would show; {}.",
         search.requests_per_model,
         1.0 / search.tolerance,
         search.tolerance * 100.0,

@@ -60,7 +60,11 @@ impl Searched for Scenario {
             Load::Steady { rate_per_s: Scenario::rate(self)?, capacity_per_s }
         };
         let slo = longest_slo(&setup);
-        let rule = search.rule(load, how).adapted(slo, policy.epoch()).made(how, slo);
+        let is_the_same = setup.world.changes.is_empty() && policy.epoch().is_none();
+        let can_rise = self.can_rise() && is_the_same;
+        let how = How { rises: how.rises.filter(|_| can_rise), ..how };
+        let rule =
+            search.rule(load, how).adapted(slo, policy.epoch()).made(how, slo, setup.slo.len());
         let warm_up = rule.warm_up;
         let probe = search::probe(&setup, policy, seed, rule)?;
         let remedy =

@@ -58,7 +58,7 @@ impl Searched for TokensFile {
             true => Load::Finite { bad_max: Vec::new() },
             false => Load::Steady { rate_per_s, capacity_per_s: None },
         };
-        let rule = search.rule(load, how).adapted(slo, None).made(how, slo);
+        let rule = search.rule(load, how).adapted(slo, None).made(how, slo, 1);
         let warm_up = rule.warm_up;
         let judge = Judge::new(rule, 1);
         let probe = on_tokens(&offered.machine, &mut offered.coming, policy.build(), judge);

@@ -41,7 +41,7 @@ table! {
     /// arena: what a paper's headline says of a part of the suite, a ratio of two policies or a value; `paper` is its bound,
     /// `flags` the verdict
     CLAIMED = plain("claimed_value").page("claimed");
-    /// search, at the answer: the worst model's share of dropped and late requests
+    /// search with the flag *bisected*, or for devices: the worst model's share of dropped and late requests at the answer
     WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst model's SLO violations");
     /// arrival to answer, of answered requests: the median; quantiles are at most 0.1 % too large
     LATENCY_P50 = time("latency_p50_ns").lower().quantile(0.5).run("p50 ms", 2).page("p50, ms");
@@ -122,7 +122,7 @@ table! {
     BAD_RATE_ABOVE = share("bad_rate_above");
     /// search: the share of bad requests after a burst, if the system does not recover from one
     BAD_RATE_AFTER_BURST = share("bad_rate_after_burst");
-    /// search: the counted length of the probe at the answer
+    /// search with the flag *bisected*, or for devices: the counted length of the probe at the answer
     PROBE = seconds("probe_s");
     /// search: number of runs; `samples` counts all their requests
     PROBES = plain("probes");

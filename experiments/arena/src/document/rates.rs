@@ -48,7 +48,7 @@ pub fn notes(rates: &Rates, league: &League) -> Vec<String> {
     let none = rates.cells.iter().flatten().filter(|c| !c.runs.is_empty()).count() - cells;
     let mut out = vec![format!(
         "Rates are those of `orrery goodput` with {SEEDS} seeds, probes of up to {requests_per_model} requests a \
-         model, and a bracket of {} %; asked where at most {MODELS_MOST} models' requests come by a process. How \
+         model, and a tolerance of {} %; asked where at most {MODELS_MOST} models' requests come by a process. How \
          sure each is stands in the flags of its row (`--format csv`).",
         100.0 * tolerance
     )];

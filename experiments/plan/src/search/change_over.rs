@@ -165,7 +165,7 @@ impl Run {
             exactly: None,
             stop: Stop::AtEnd,
             load: Load::Finite { bad_max: Vec::new() },
-            burst: None,
+            moves: None,
             by_flow: false,
         };
         Ok(search::probe(&self.setup, bench.policy, seed, rule)?.bad_rate)

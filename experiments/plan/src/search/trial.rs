@@ -280,7 +280,7 @@ impl<'a> Bench<'a> {
             setup.world.changes.extend(at_once);
             rule.warm_up = at + self.settles(&setup);
         }
-        let rule = rule.made(how, disturbed(&setup));
+        let rule = rule.made(how, disturbed(&setup), setup.slo.len());
         let watch = Watch::new(types_of, self.problem.sales.len(), group.models.len());
         if is_empty {
             // A step without a request of these models is carried by any machines.
@@ -422,7 +422,7 @@ impl<'a> Bench<'a> {
             exactly: None,
             stop: Stop::Clear,
             load,
-            burst: None,
+            moves: None,
             by_flow: longest_slo(setup) > DISTURBED_MAX,
         };
         Ok(match group.is_trace {
@@ -570,6 +570,7 @@ fn nothing(models: usize) -> Probe {
         worst_model: 0,
         requests: 0,
         measured_s: 0.0,
+        ramp: None,
     }
 }
 

@@ -1,23 +1,19 @@
-//! The search itself: about where, then exactly. It knows no scheduler: it asks a closure.
+//! The search itself: two ramps, or a bracket. It knows no scheduler: it asks a closure.
 //!
 //! ```text
-//! highest rate:    glances (short probes) to about where the answer is, then whole probes from there on: up while
-//!                  good or down while bad, first as far as the glances' line says and then by steps that grow, until
-//!                  both were seen; then where the line through ln(share of bad requests) over ln(rate) meets the
-//!                  target, a little to its good side and a little to its bad one, until the two are within
-//!                  `tolerance`. A line that leads nowhere (a jump, noise) costs one probe more than halving: each
-//!                  rate is near enough to the middle for that (ITP: Oliveira and Takahashi, 2020)
+//! highest rate:    a short ramp from below the start to three times that, moved until the share of bad requests meets
+//!                  the target in it; a whole one of a few percent around there, whose line says the rate. Where there
+//!                  is no line (a jump, few bad requests, models that differ, a burst that is not recovered from, a load
+//!                  that cannot rise) a bracket: up while good or down while bad, by steps that grow, until both were
+//!                  seen, then halved until the two are within `tolerance`
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
-//! A glance says where to begin, and nothing else: an answer and its clear rates are those of whole probes. Who begins
-//! with a good idea of the rate needs neither glances nor a line: then the bracket is halved.
-//!
-//! The search takes for granted that less load is never worse. It looks at some lower rates afterwards
-//! and says so when that was wrong. Where a little less than the answer does not come back from a burst, the
-//! answer is probed again for longer, and searched anew with such probes when it does not hold.
+//! The search takes for granted that less load is never worse. It looks at lower rates, too, and says so when that was
+//! wrong. Where a little less than a bracket's answer does not come back from a burst, the answer is probed again for
+//! longer, and searched anew with such probes when it does not hold.
 
-use super::{How, Probe};
+use super::{How, Met, Probe, Ramp, Root};
 
 /// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
 const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
@@ -51,24 +47,24 @@ const RATE_MIN_PER_S: f64 = 1e-5;
 /// Two rates that are one step apart are within the tolerance, whatever rounding says.
 const ROUNDING: f64 = 1.0 + 1e-12;
 
-/// Glances end with a bracket of this width.
-const ROUGH: f64 = 0.1;
+/// The first ramp begins at this share of the start, and rises by so much.
+const ROUGH: (f64, f64) = (0.7, 3.0);
 
-/// Shares of bad requests are told apart up to so far from the target, in ln: few bad ones, or none, are a matter of
-/// luck.
-const FAR: f64 = 4.0;
+/// ln(share of bad requests) changes by so much to each side of the answer, in the second ramp; and its ends, in ln.
+const REACHED: f64 = 2.0;
+const HALF: (f64, f64) = (0.01, 0.2);
 
-/// So many probes more than halving needs, at most.
-const SLACK: f64 = 1.0;
+/// A root in the middle part of a ramp is believed.
+const INNER: f64 = 0.8;
 
-/// The first step from where glances end, at most.
-const FIRST_STEP_MAX: f64 = 1.25;
+/// Student's 0.9995 quantile, 6 degrees of freedom: so many errors from the answer a rate is clear.
+const SURE: f64 = 6.0;
 
-/// So much of the tolerance below where the target is met, a rate is likely to be good.
-const LESS: f64 = 0.25;
+/// A line is exact enough whose error is so many times the tolerance; else there is a longer ramp, too.
+const EXACT: f64 = 1.25;
 
-/// A share that lies on the other side of the target than its verdict is taken to lie so near, in ln.
-const NEAR: f64 = 0.01;
+/// The second ramp is moved so often, at most.
+const MOVED: u32 = 4;
 
 /// How a rate is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,96 +77,26 @@ pub struct Bracket {
     pub step: f64,
     /// The largest step.
     pub step_max: f64,
-    /// Begin with glances, where nobody has a good idea of the rate and probes can be short, and go by the line
-    /// through their shares of bad requests to where this one is met. Without it the bracket is halved.
+    /// The share of bad requests that ramps look for, where the load can rise. Without it there is a bracket only.
     pub target: Option<f64>,
     /// Look below and above the answer, too.
     pub around: bool,
 }
 
-impl Bracket {
-    fn glances(&self) -> bool {
-        self.target.is_some()
-    }
-}
-
-/// A rate that was probed.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    rate: f64,
-    /// ln(share of bad requests / target), with the verdict's sign.
-    y: f64,
-}
-
-impl End {
-    fn new(rate: f64, probe: &Probe, target: Option<f64>) -> End {
-        let y = libm::log(probe.bad_rate.max(1e-9) / target.unwrap_or(1.0)).clamp(-FAR, FAR);
-        // A backlog that grows is bad, whatever its share is by now.
-        End { rate, y: if probe.good { y.min(-NEAR) } else { y.max(NEAR) } }
-    }
-}
-
 /// What encloses the target, as far as it was found.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
-    good: Option<End>,
-    bad: Option<End>,
+    good: Option<f64>,
+    bad: Option<f64>,
 }
 
-/// What is known before a bracket is looked for.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// A bad rate above where it begins.
-    bad: Option<End>,
-    /// About how much ln(share of bad requests) grows with ln(rate).
-    slope: Option<f64>,
-}
-
-/// A good rate and a bad one above it.
+/// What ramps say.
 #[derive(Clone, Copy, Debug)]
-struct Between {
-    good: End,
-    bad: End,
-}
-
-impl Between {
-    /// In ln(rate).
-    fn width(&self) -> f64 {
-        libm::log(self.bad.rate / self.good.rate)
-    }
-
-    /// Where the line through both meets the target, in ln(rate) above the good end.
-    fn root(&self) -> f64 {
-        self.width() * self.good.y / (self.good.y - self.bad.y)
-    }
-
-    /// So many times it is halved, at most, until it is no wider than `narrow`.
-    fn halvings(&self, narrow: f64) -> f64 {
-        libm::log2(self.width() / narrow).max(0.0).ceil()
-    }
-
-    /// The next rate: a little to the good side of the root, so that the one after it, on the bad side, ends the search;
-    /// near enough to the middle for `left` probes, this one among them, to end it.
-    fn next(&self, narrow: f64, left: f64) -> f64 {
-        let (width, root, less) = (self.width(), self.root(), narrow * LESS);
-        let aim = if root > less { root - less } else { root + narrow * 0.7 };
-        let from_middle = (narrow * libm::exp2(left - 1.0) - 0.5 * width).max(0.0);
-        let (least, most) = (0.5 * width - from_middle, 0.5 * width + from_middle);
-        self.at(aim.clamp(0.1 * width, 0.9 * width).clamp(least, most))
-    }
-
-    /// By how much ln(share of bad requests) grows with ln(rate).
-    fn slope(&self) -> f64 {
-        (self.bad.y - self.good.y) / self.width()
-    }
-
-    fn middle(&self) -> f64 {
-        (self.good.rate * self.bad.rate).sqrt()
-    }
-
-    fn at(&self, above_good: f64) -> f64 {
-        self.good.rate * libm::exp(above_good)
-    }
+enum Risen {
+    /// The rate, with what its line is.
+    At { rate: f64, root: Root, collapse: Option<f64> },
+    /// About where it is, if they know.
+    About(Option<f64>),
 }
 
 /// What a search found.
@@ -196,6 +122,8 @@ pub struct Found {
     pub metastable: Option<f64>,
     /// The rate that was found first, where a longer probe refuted it.
     pub refuted: Option<f64>,
+    /// Ramps were asked, and a bracket had to say it.
+    pub by_bracket: bool,
     /// Probes made.
     pub probes: u32,
     /// Requests simulated by all probes.
@@ -238,77 +166,146 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn after_burst(&mut self, search: &Bracket, value: f64) -> Result<Option<f64>, E> {
         let how = How { burst: true, ..How::USUAL };
         let at = value * HELD;
-        if search.glances() && self.other(at, How { glance: true, ..how })?.good {
+        if search.target.is_some() && self.other(at, How { glance: true, ..how })?.good {
             return Ok(None);
         }
         Ok(stays_bad(&self.other(at, how)?))
     }
 
-    /// The end of a bracket that a rate is, and whether it is the good one.
-    fn end(&mut self, rate: f64, target: Option<f64>) -> Result<(bool, End), E> {
-        let good = self.ask(rate)?;
-        Ok((good, End::new(rate, &self.all.last().expect("just asked").1, target)))
-    }
-
-    /// From `start` to a bracket of the tolerance, with what is `known` before. Where one of its ends was not found the
-    /// other is the last rate that was tried.
-    fn bracket(&mut self, search: &Bracket, known: Known) -> Result<Ends, E> {
+    /// From `start` to a bracket of the tolerance, below a rate that is known to be bad. Where one of its ends was not
+    /// found the other is the last rate that was tried.
+    fn bracket(&mut self, search: &Bracket, bad: Option<f64>) -> Result<Ends, E> {
         let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
         let highest = search.start * REACH.1;
-        let narrow = libm::log1p(search.tolerance);
-        let (mut step, mut rate, mut slope) = (search.step, search.start, known.slope);
-        let mut ends = Ends { bad: known.bad, ..Ends::default() };
-        let mut found = loop {
-            let (good, end) = self.end(rate, search.target)?;
-            if good {
-                ends.good = Some(end);
-            } else {
-                ends.bad = Some(end);
-            }
-            if let Some(slope) = slope.take() {
-                let far = libm::exp(end.y.abs() / slope + 0.5 * narrow);
-                step = far.clamp(search.step, FIRST_STEP_MAX.max(search.step));
-            }
+        let (mut step, mut rate) = (search.step, search.start);
+        let mut ends = Ends { bad, good: None };
+        let (mut good, mut bad) = loop {
+            let is_good = self.ask(rate)?;
+            *(if is_good { &mut ends.good } else { &mut ends.bad }) = Some(rate);
             if let Ends { good: Some(good), bad: Some(bad) } = ends {
-                break Between { good, bad };
+                break (good, bad);
             }
-            rate = if good { rate * step } else { rate / step };
+            rate = if is_good { rate * step } else { rate / step };
             if !(lowest..=highest).contains(&rate) {
                 return Ok(ends);
             }
             step = (step * step).min(search.step_max);
         };
-        let is_wide = |f: &Between| f.bad.rate > f.good.rate * (1.0 + search.tolerance) * ROUNDING;
-        let mut left = found.halvings(narrow) + SLACK;
-        while is_wide(&found) {
-            let rate = if search.glances() { found.next(narrow, left) } else { found.middle() };
-            left -= 1.0;
-            let (good, end) = self.end(rate, search.target)?;
-            if good {
-                found.good = end;
-            } else {
-                found.bad = end;
-            }
+        while bad > good * (1.0 + search.tolerance) * ROUNDING {
+            let middle = (good * bad).sqrt();
+            *(if self.ask(middle)? { &mut good } else { &mut bad }) = middle;
         }
-        Ok(Ends { good: Some(found.good), bad: Some(found.bad) })
+        Ok(Ends { good: Some(good), bad: Some(bad) })
     }
 
-    /// The search for the exact rate, from where glances say that it is, and what they know.
-    fn about_where(&mut self, search: &Bracket) -> Result<(Bracket, Known), E> {
-        self.how = How::GLANCE;
-        let rough = Bracket { tolerance: ROUGH.max(search.tolerance), ..*search };
-        let ends = self.bracket(&rough, Known::default())?;
-        self.how = How::USUAL;
-        for (_, probe) in self.all.drain(..) {
-            self.others = (self.others.0 + 1, self.others.1 + probe.requests);
+    /// A ramp from a rate to `by` times that, if the load can rise.
+    fn ramp(&mut self, from: f64, by: f64, how: How) -> Result<Option<Ramp>, E> {
+        Ok(self.other(from, How { rises: Some(by), ..how })?.ramp)
+    }
+
+    /// About where a short ramp sees the target met, and the slope of its line there; no slope where nothing is to be
+    /// gained by ramps, and no rate where none was seen.
+    fn roughly(&mut self, search: &Bracket, target: f64) -> Result<Option<(f64, Option<f64>)>, E> {
+        let (mut from, by) = (search.start * ROUGH.0, ROUGH.1);
+        let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
+        let (unknown, mut moved) = (Some(REACHED / HALF.1), None);
+        while (lowest..=search.start * REACH.1).contains(&from) {
+            let Some(ramp) = self.ramp(from, by, How::GLANCE)? else { return Ok(None) };
+            match ramp.meets(target) {
+                Met::At(root) => {
+                    let is_monotone = !ramp.is_worse_below(root.factor, target);
+                    let slope = is_monotone.then_some(root.slope);
+                    return Ok(Some((from * root.factor, slope)));
+                }
+                Met::Jump(low, high) => return Ok(Some((from * (low * high).sqrt(), unknown))),
+                // Two that contradict each other have it between them.
+                Met::Beyond(way) if moved.is_some_and(|m| m != way) => {
+                    return Ok(Some((if way.is_lt() { from * by } else { from }, unknown)));
+                }
+                Met::Beyond(way) => {
+                    moved = Some(way);
+                    from = if way.is_lt() { from * by } else { from / by };
+                }
+            }
         }
-        let Ends { good: Some(good), bad: Some(bad) } = ends else {
-            return Ok((*search, Known::default()));
+        Ok(None)
+    }
+
+    /// The rate by two ramps, or three.
+    fn by_ramps(&mut self, search: &Bracket, target: f64) -> Result<Risen, E> {
+        let (mut rate, mut slope) = match self.roughly(search, target)? {
+            Some((rate, Some(slope))) => (rate, slope),
+            about => return Ok(Risen::About(about.map(|about| about.0))),
         };
-        let found = Between { good, bad };
-        let start = found.at(found.root() - libm::log1p(search.tolerance) * LESS);
-        let known = Known { slope: Some(found.slope()), bad: None };
-        Ok((Bracket { start, step: 1.0 + search.tolerance, ..*search }, known))
+        let (mut how, mut before) = (How::USUAL, None);
+        for _ in 0..MOVED {
+            let half = (REACHED / slope).clamp(HALF.0, HALF.1);
+            let from = rate * libm::exp(-half);
+            let Some(ramp) = self.ramp(from, libm::exp(2.0 * half), how)? else { break };
+            match ramp.meets(target) {
+                Met::At(root) => {
+                    let is_inner = libm::log(root.factor).abs() <= (1.0 + INNER) * half
+                        && libm::log(root.factor) >= (1.0 - INNER) * half;
+                    let most = ramp.most_up_to(root.factor * ABOVE);
+                    let both = before.take().map_or(root, |(rate, of): (f64, Root)| {
+                        root.with(of, libm::log(rate / from))
+                    });
+                    (rate, slope) = (from * both.factor, root.slope);
+                    let off = both.error / search.tolerance;
+                    if is_inner && (off < EXACT || how.longer > 1) {
+                        let collapse = (most > COLLAPSE).then_some(most);
+                        return Ok(Risen::At { rate, root: both, collapse });
+                    }
+                    if is_inner {
+                        before = Some((from, root));
+                        how.longer = (off * off).clamp(1.0, 3.0).ceil() as u32;
+                    }
+                }
+                Met::Jump(low, high) => {
+                    rate = from * (low * high).sqrt();
+                    if how.longer > 1 {
+                        break;
+                    }
+                    slope *= 2.0;
+                    how.longer = 4;
+                }
+                Met::Beyond(way) => rate *= libm::exp(if way.is_lt() { half } else { -half }),
+            }
+        }
+        Ok(Risen::About(Some(rate)))
+    }
+
+    /// The highest good rate by a bracket.
+    fn by_bracket(&mut self, search: &Bracket) -> Result<Found, E> {
+        let mut value = match self.bracket(search, None)? {
+            Ends { good: Some(good), bad: Some(_) } => good,
+            Ends { good: Some(good), bad: None } => {
+                return Ok(Found { good_up_to: Some(good), ..self.found(None) });
+            }
+            _ => return Ok(Found { never_good: true, ..self.found(None) }),
+        };
+        let (mut refuted, mut metastable) = (None, None);
+        if search.around {
+            self.ask(value * ABOVE)?;
+            metastable = self.after_burst(search, value)?;
+            if metastable.is_some() || self.collapse(value).is_some() {
+                self.how.longer = LONGER;
+                if !self.ask(value)? {
+                    (refuted, self.refuted) = (Some(value), true);
+                    let start = value / (1.0 + 4.0 * search.tolerance);
+                    match self.bracket(&search.near(start), Some(value))?.good {
+                        Some(good) => value = good,
+                        None => {
+                            return Ok(Found { never_good: true, refuted, ..self.found(None) });
+                        }
+                    }
+                    metastable = self.after_burst(search, value)?;
+                }
+                self.how = How::USUAL;
+            }
+            self.look_around(search, value)?;
+        }
+        Ok(Found { refuted, metastable, ..self.found(Some(value)) })
     }
 
     /// Whether less is worse, and from where on rates are good and bad beyond doubt.
@@ -320,19 +317,20 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         for share in BELOW {
             // Where something is clear, a glance that finds nothing is enough.
             let at = value * share;
-            let seen =
-                search.glances() && is_clear(self, true) && self.other(at, How::GLANCE)?.good;
+            let seen = search.target.is_some()
+                && is_clear(self, true)
+                && self.other(at, How::GLANCE)?.good;
             if !seen {
                 self.ask(at)?;
             }
         }
         for share in GOOD_UP_TO {
-            if search.glances() && !is_clear(self, true) {
+            if search.target.is_some() && !is_clear(self, true) {
                 self.ask(value * share)?;
             }
         }
         for times in BAD_FROM {
-            if search.glances() && !is_clear(self, false) {
+            if search.target.is_some() && !is_clear(self, false) {
                 self.ask(value * times)?;
             }
         }
@@ -398,44 +396,27 @@ impl Bracket {
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let (exact, known) = match self.glances() {
-            true => asked.about_where(self)?,
-            false => (*self, Known::default()),
-        };
-        let mut value = match asked.bracket(&exact, known)? {
-            Ends { good: Some(good), bad: Some(_) } => good.rate,
-            Ends { good: Some(good), bad: None } => {
-                return Ok(Found { good_up_to: Some(good.rate), ..asked.found(None) });
-            }
-            _ => return Ok(Found { never_good: true, ..asked.found(None) }),
-        };
-        let (mut refuted, mut metastable) = (None, None);
-        if self.around {
-            asked.ask(value * ABOVE)?;
-            metastable = asked.after_burst(self, value)?;
-            if metastable.is_some() || asked.collapse(value).is_some() {
-                asked.how.longer = LONGER;
-                let (holds, end) = asked.end(value, None)?;
-                if !holds {
-                    (refuted, asked.refuted) = (Some(value), true);
-                    let start = value / (1.0 + 4.0 * self.tolerance);
-                    let step = 1.0 + 4.0 * self.tolerance;
-                    // No line leads over the edge of a collapse.
-                    let again = Bracket { start, step, target: None, ..*self };
-                    let known = Known { bad: Some(end), slope: None };
-                    match asked.bracket(&again, known)?.good {
-                        Some(good) => value = good.rate,
-                        None => {
-                            return Ok(Found { never_good: true, refuted, ..asked.found(None) });
-                        }
-                    }
-                    metastable = asked.after_burst(self, value)?;
+        let Some(target) = self.target else { return asked.by_bracket(self) };
+        match asked.by_ramps(self, target)? {
+            Risen::At { rate, root, collapse } => {
+                if !self.around || asked.after_burst(self, rate)?.is_none() {
+                    let off = libm::exp(SURE * root.error);
+                    let (clearly_good, clearly_bad) = (Some(rate / off), Some(rate * off));
+                    let of_ramps =
+                        Found { clearly_good, clearly_bad, collapse, ..asked.found(None) };
+                    return Ok(Found { value: Some(rate), ..of_ramps });
                 }
-                asked.how = How::USUAL;
+                asked.by_bracket(&self.near(rate))
             }
-            asked.look_around(self, value)?;
+            Risen::About(None) => asked.by_bracket(self),
+            Risen::About(Some(rate)) => asked.by_bracket(&self.near(rate)),
         }
-        Ok(Found { refuted, metastable, ..asked.found(Some(value)) })
+        .map(|found| Found { by_bracket: true, ..found })
+    }
+
+    /// With small steps from a rate on that is nearly right.
+    fn near(&self, start: f64) -> Bracket {
+        Bracket { start, step: 1.0 + 4.0 * self.tolerance, ..*self }
     }
 }
 

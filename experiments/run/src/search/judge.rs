@@ -26,7 +26,7 @@
 //! how many requests that takes does not depend on the SLO.
 
 use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, worst};
-use super::{Burst, Criterion, Load, Rule, Stop};
+use super::{Criterion, Load, Moves, Ramp, Rule, Stop};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
 use orrery_sim::stats::normal_upper;
@@ -74,6 +74,8 @@ pub struct Probe {
     pub requests: u64,
     /// How long the part that counts lasted.
     pub measured_s: f64,
+    /// What became of requests at each rate, where it rises.
+    pub ramp: Option<Ramp>,
 }
 
 impl Probe {
@@ -117,6 +119,7 @@ pub struct Judge {
     look: u64,
     last: u64,
     now: Time,
+    ramp: Option<Ramp>,
     said: Option<Probe>,
 }
 
@@ -139,14 +142,18 @@ impl Judge {
             look: (FIRST_LOOK * m).min(last),
             last,
             now: Time::ZERO,
+            ramp: match rule.moves {
+                Some(Moves::Rise(rise)) => Some(Ramp::new(rise)),
+                _ => None,
+            },
             said: None,
             rule,
         }
     }
 
-    /// The burst that it waits for.
-    pub(super) fn burst(&self) -> Option<Burst> {
-        self.rule.burst
+    /// How its arrivals are moved.
+    pub(super) fn moves(&self) -> Option<Moves> {
+        self.rule.moves
     }
 
     /// What is said of the probe, once it has ended.
@@ -293,6 +300,7 @@ impl Judge {
             worst_model,
             requests,
             measured_s,
+            ramp: self.ramp.take(),
         });
     }
 
@@ -308,8 +316,12 @@ impl Judge {
             self.first = self.first.map(|first| first + 1);
             let Waiting { arrival, deadline, used, .. } = w;
             let decided = Decided { fate, arrival, slo: deadline.since(arrival), used };
-            self.models[w.model as usize].add(decided, self.rule.criterion);
+            let judged = self.models[w.model as usize].add(decided, self.rule.criterion);
             self.overall.count(fate, self.rule.criterion);
+            let ramp = self.ramp.as_mut().filter(|_| self.said.is_none());
+            if ramp.is_some_and(|ramp| ramp.add((arrival, w.model as usize), fate, judged)) {
+                return self.say(false, None, false);
+            }
         }
         if let Load::Finite { bad_max } = &self.rule.load
             && self.said.is_none()
@@ -335,7 +347,9 @@ impl Observer for Judge {
         }
         if self.rule.exactly.is_some_and(|length| self.measured() >= length) {
             self.judge_all(self.now);
-            self.end_exactly();
+            if self.said.is_none() {
+                self.end_exactly();
+            }
             return;
         }
         self.first.get_or_insert(request.id.0);

@@ -114,13 +114,15 @@ struct Clumps {
 }
 
 impl Clumps {
-    fn add(&mut self, at: Time, slo: Span) {
+    /// Says how much the sum of the squares grew.
+    fn add(&mut self, at: Time, slo: Span) -> u64 {
         let (size, before) = self.last;
         let size = if size > 0 && at.since(before) <= slo { size } else { 0 };
         self.bad += 1;
         self.squares += 2 * size + 1;
         self.largest = self.largest.max(size + 1);
         self.last = (size + 1, at);
+        2 * size + 1
     }
 
     /// The most bad requests that a run of this length may have on average, where a clump that was not seen yet may
@@ -221,16 +223,15 @@ impl Tally {
         true
     }
 
-    /// The same, and what its clumps are known by.
-    pub fn add(&mut self, request: Decided, criterion: Criterion) {
+    /// The same, and what its clumps are known by: how much the sum of their squares grew, if it is judged.
+    pub fn add(&mut self, request: Decided, criterion: Criterion) -> Option<u64> {
         let Decided { fate, arrival, slo, used } = request;
         if !self.count(fate, criterion) {
-            return;
+            return None;
         }
-        if fate != Fate::Good {
-            self.clumps.add(arrival, slo);
-        }
-        self.alike.add(if fate == Fate::Good { used } else { MILLION });
+        let is_good = fate == Fate::Good;
+        self.alike.add(if is_good { used } else { MILLION });
+        Some(if is_good { 0 } else { self.clumps.add(arrival, slo) })
     }
 
     /// Requests decided, and those of them that were not answered in time.
@@ -448,7 +449,7 @@ mod tests {
         let of = |gap_ms: u64| {
             let mut clumps = Clumps::default();
             let at = |i: u64| Time::ZERO + Span::from_ms(i * gap_ms);
-            (0..10).for_each(|i| clumps.add(at(i), Span::from_ms(50)));
+            (0..10).for_each(|i| drop(clumps.add(at(i), Span::from_ms(50))));
             clumps
         };
         near(of(51).upper(1.0), 25.3);

@@ -4,7 +4,7 @@
 //! still be in time ([`TokenRequest::last_by`]) is its deadline. All requests are one model: the target is for all of
 //! them together.
 
-use super::{Burst, Judge, Probe};
+use super::{Judge, Moves, Probe};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{Drop, End, Request, RequestId};
 use orrery_sim::time::Time;
@@ -24,9 +24,9 @@ pub fn on_tokens(
     policy: Box<dyn TokenPolicy>,
     judge: Judge,
 ) -> Probe {
-    let burst = judge.burst();
+    let moves = judge.moves();
     let at =
-        |r: TokenRequest| TokenRequest { at: burst.map_or(r.at, |b: Burst| b.when(r.at)), ..r };
+        |r: TokenRequest| TokenRequest { at: moves.map_or(r.at, |m: Moves| m.when(r.at)), ..r };
     let told = Told { judge, here: BTreeMap::new() };
     stream(machine, &mut requests.map(at), policy, told).observer.judge.verdict()
 }

@@ -111,7 +111,7 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         exactly: None,
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
-        burst: None,
+        moves: None,
         by_flow: false,
     };
     search::probe(&endless.setup()?, run.policy, run.seed, rule)

@@ -65,6 +65,17 @@ impl Scenario {
         self.with(&changes)
     }
 
+    /// Whether its rate can rise within a run, so that each instant is as in a scenario of that rate: its gaps are
+    /// independent of time, and so are its devices.
+    pub fn can_rise(&self) -> bool {
+        let file = &self.file;
+        let is_renewal =
+            |a: &Arrivals| a.constant.is_some() || a.poisson.is_some() || a.gamma.is_some();
+        file.arrivals.as_ref().is_some_and(is_renewal)
+            && file.closed_loop.is_none()
+            && file.autoscale.is_none()
+    }
+
     /// This scenario for a search: it and those made from it draw the gaps of their arrivals once, and stretch them.
     pub fn keeping_gaps(&self) -> Scenario {
         let mut scenario = self.clone();

@@ -48,7 +48,7 @@ fn rule(rate_per_s: f64) -> Rule {
         exactly: None,
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
-        burst: None,
+        moves: None,
         by_flow: false,
     }
 }

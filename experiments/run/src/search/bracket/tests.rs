@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::search::Doubt;
+use crate::search::ramp::Rise;
+use crate::search::tally::Fate;
+use orrery_sim::time::{Span, Time};
 use std::convert::Infallible;
 
 fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
@@ -16,6 +19,7 @@ fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
         worst_model: 0,
         requests: 10,
         measured_s: 1.0,
+        ramp: None,
     })
 }
 
@@ -153,44 +157,56 @@ fn the_fewest_devices_by_whole_numbers() {
     assert_eq!((found.value, found.never_good), (None, true));
 }
 
-/// What a share of bad requests does that rises by a power of the load: whole probes are few, wherever it begins.
-#[test]
-fn glances_say_about_where_and_a_line_where_exactly() {
-    for (start, power) in [(1.0, 8.0), (90.0, 15.0), (4000.0, 40.0)] {
-        let (mut whole, mut glances) = (0, 0);
-        let share = |rate: f64, how: How| {
-            // A glance errs, and says nothing of small shares.
-            let peak = if how.glance { 103.0 } else { 100.0 };
-            let bad_rate = 0.01 * libm::pow(rate / peak, power);
-            *(if how.glance { &mut glances } else { &mut whole }) += 1;
-            let bad_rate = if how.glance && bad_rate < 0.001 { 0.0 } else { bad_rate.min(1.0) };
-            Ok::<Probe, Infallible>(Probe { bad_rate, ..probe(rate <= peak, 0.0)? })
-        };
-        let Ok(found) = Bracket { around: false, ..from(start) }.highest(share);
-        let value = found.value.unwrap();
-        assert!(value <= 100.0 && value * 1.005 > 100.0, "{start}, {power}: {found:?}");
-        assert!(whole <= 9 && glances <= 22, "{start}, {power}: {whole} and {glances}");
-        assert_eq!(found.probes, whole + glances);
-        assert!(found.at.is_some_and(|probe| probe.bad_rate > 0.0), "a whole probe's");
+/// Ramps over a share of bad requests that is a function of the rate, one in 50 requests bad more or less.
+fn ramps(share: impl Fn(f64) -> f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
+    move |rate, how| {
+        let usual = probe(share(rate) <= 0.01, share(rate))?;
+        let Some(by) = how.rises else { return Ok(usual) };
+        let requests = 100_000 * u64::from(how.longer);
+        let rise = Rise::new((rate, by), requests, Span::ZERO, Span::from_ns(1)).unwrap();
+        let (mut ramp, mut owed) = (Ramp::new(rise), 0.0);
+        for i in 0..requests {
+            // At the lowest rate they come evenly.
+            let at = rise.when(Time::from_ns((i as f64 * 1e9 / rate) as u64));
+            owed += share(rate * libm::exp(libm::log(by) * rise.part(at)));
+            let is_bad = owed >= 1.0;
+            owed -= if is_bad { 1.0 } else { 0.0 };
+            let fate = if is_bad { Fate::Late } else { Fate::Good };
+            if rise.part(at) >= 1.0 || ramp.add((at, 0), fate, Some(u64::from(is_bad))) {
+                break;
+            }
+        }
+        Ok(Probe { ramp: Some(ramp), requests, ..usual })
     }
 }
 
-/// Where the share is flat up to a jump, the line creeps along it: halving takes over.
 #[test]
-fn a_line_that_leads_nowhere_costs_one_probe_more_than_halving() {
-    for edge in [0.013, 0.3, 0.5, 0.77, 0.999] {
-        let edge_per_s = 100.0 * libm::exp(edge * libm::log(1.3));
-        let mut asked = Asked::new(|rate: f64, _: How| {
-            probe(rate <= edge_per_s, if rate <= edge_per_s { 0.0099 } else { 0.9 })
-        });
-        let search = Bracket { step: 1.3, ..from(100.0) };
-        let Ok(found) = asked.bracket(&search, Known::default());
-        let Ends { good: Some(good), bad: Some(bad) } = found else { panic!("{found:?}") };
-        assert!(good.rate <= edge_per_s && edge_per_s < bad.rate);
-        assert!(bad.rate <= good.rate * 1.005 * ROUNDING, "{good:?} {bad:?}");
-        let halvings = libm::log2(libm::log(1.3) / libm::log1p(0.005)).ceil() as usize;
-        assert!(asked.all.len() <= 2 + halvings + 1, "{edge}: {} probes", asked.all.len());
+fn two_ramps_say_where_a_share_meets_the_target() {
+    for (start, power) in [(1.0, 8.0), (90.0, 15.0), (4000.0, 40.0)] {
+        let Ok(found) =
+            from(start).highest(ramps(|rate| (0.01 * libm::pow(rate / 100.0, power)).min(1.0)));
+        let value = found.value.unwrap();
+        assert!((value / 100.0 - 1.0).abs() < 0.003, "{start}, {power}: {found:?}");
+        assert!(!found.by_bracket && found.at.is_none(), "{start}, {power}: {found:?}");
+        let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
+        assert!(good < 100.0 && 100.0 < bad && bad < 1.2 * good, "{start}, {power}: {found:?}");
+        // With those that look for it, and one after a burst.
+        assert!(found.probes <= 14, "{start}, {power}: {found:?}");
     }
+}
+
+#[test]
+fn where_the_share_jumps_a_bracket_says_it() {
+    for edge in [70.0, 100.0, 133.0] {
+        let Ok(found) = from(100.0).highest(ramps(|r| if r <= edge { 0.0001 } else { 0.9 }));
+        let value = found.value.unwrap();
+        assert!(found.by_bracket && value <= edge && value * 1.005 > edge, "{found:?}");
+    }
+    // So it does where a lower rate is worse: up to there all is good.
+    let hill =
+        |r: f64| if (60.0..80.0).contains(&r) { 0.2 } else { 0.01 * libm::pow(r / 100.0, 20.0) };
+    let Ok(found) = from(100.0).highest(ramps(hill));
+    assert!(found.by_bracket && found.value.is_some_and(|v| v <= 60.0 && v > 59.6), "{found:?}");
 }
 
 /// A longer probe that refutes an answer is not made a second time.
@@ -199,7 +215,8 @@ fn no_probe_is_made_twice() {
     let mut made = Vec::new();
     let mut metastable = metastable(80.0);
     let Ok(found) = from(90.0).highest(|rate, how| {
-        made.push((rate.to_bits(), how.longer, how.burst, how.glance));
+        let rises = how.rises.map(f64::to_bits);
+        made.push((rate.to_bits(), how.longer, how.burst, how.glance, rises));
         metastable(rate, how)
     });
     assert!(found.refuted.is_some());

@@ -53,7 +53,7 @@ fn rule(rate_per_s: f64, requests_per_model: u64) -> Rule {
         exactly: None,
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
-        burst: None,
+        moves: None,
         by_flow: false,
     }
 }
@@ -62,7 +62,11 @@ impl Known {
     fn probe(&self, rate: f64, requests: u64, seed: u64, how: How) -> Result<Probe, SpecError> {
         let setup = self.scenario.with_rate(rate)?.setup(seed)?;
         let slo = *setup.slo.iter().max().unwrap();
-        let rule = rule(rate, requests).at_a_glance(how).adapted(slo, None).made(how, slo);
+        let rule = rule(rate, requests).at_a_glance(how).adapted(slo, None).made(
+            how,
+            slo,
+            setup.slo.len(),
+        );
         probe(&setup, &self.policy, seed, rule)
     }
 
@@ -195,17 +199,18 @@ fn symphony() -> Known {
     let scenario = models(head, (1.0, 5.0), [40.0; 4]);
     let policy = PolicySpec::parse("symphony").unwrap();
     let mut world = Known { name: "symphony", scenario, policy, edge: 0.0 };
-    let bad = |rate: f64| {
-        let setup = world.scenario.with_rate(rate).unwrap().setup(987).unwrap();
-        let rule = Rule { stop: Stop::AtEnd, ..rule(rate, 400_000) };
-        probe(&setup, &world.policy, 987, rule).unwrap().bad_rate
+    let one = |rate: f64, seed: u64| {
+        let setup = world.scenario.with_rate(rate).unwrap().setup(seed).unwrap();
+        let rule = Rule { stop: Stop::AtEnd, ..rule(rate, 200_000) };
+        probe(&setup, &world.policy, seed, rule).unwrap().bad_rate
     };
+    let bad = |rate: f64| (980..986).map(|seed| one(rate, seed)).sum::<f64>() / 6.0;
     let (mut low, mut high) = (800.0f64, 3_200.0f64);
     while high > low * 1.002 {
         let middle = (low * high).sqrt();
         if bad(middle) <= TARGET { low = middle } else { high = middle }
     }
-    world.edge = low;
+    world.edge = (low * high).sqrt();
     world
 }
 
@@ -273,9 +278,11 @@ fn enclosed(world: &Known, requests: u64, all: &[Found]) -> String {
     let both = all.iter().filter_map(|f| Some((f.clearly_bad? - f.clearly_good?) / world.edge));
     let widths = both.clone().sum::<f64>() / both.clone().count() as f64;
     let good = all.iter().filter(|f| f.clearly_good.is_some()).count();
+    let by_bracket = all.iter().filter(|f| f.by_bracket).count();
     format!(
         "{}, edge {:.2}, {requests} a model: of {n} {above} clearly good above, {below} clearly bad below; {good} have \
-         the first, {} both, {:.0} % apart; error {mean:.1} %, spread {spread:.1} %, most {:.1} %; {:.0} requests",
+         the first, {} both, {:.0} % apart; error {mean:.1} %, spread {spread:.1} %, most {:.1} %; {:.0} requests; \
+         {by_bracket} by a bracket",
         world.name,
         world.edge,
         both.count(),

@@ -1,4 +1,6 @@
-//! A burst: whether a system that was overloaded for a moment comes back to what it did before.
+//! How a probe's arrivals are moved in time: by a burst, or by a rate that rises ([`Rise`]).
+//!
+//! A burst shows whether a system that was overloaded for a moment comes back to what it did before.
 //!
 //! ```text
 //!  rate  ────────┐████┌──────────────────────────────────   twice the rate for one SLO
@@ -9,13 +11,17 @@
 //! a run at its peak holds is a matter of luck and of the run's length. One that carries 98.5 % of what it can serve
 //! works off a burst of one SLO within 65 of them.
 
-use super::{How, Rule};
+use super::ramp::Rise;
+use super::{How, Load, Rule, Stop};
 use crate::setup::Sources;
 use orrery_sim::request::{Arrival, End, Request, Source};
 use orrery_sim::time::{Span, Time};
 
 /// So many SLOs after a burst the system is back in its usual state, if it comes back at all.
 const RECOVERY: u64 = 96;
+
+/// A system is in its usual state after so many SLOs, at the lowest rate of a ramp.
+const SETTLED: u64 = 40;
 
 /// From when on, and for how long, arrivals come twice as fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,34 +30,68 @@ pub struct Burst {
     lasts: Span,
 }
 
-impl Rule {
-    /// The rule of a probe that is made like this, where `slo` is the longest SLO.
-    pub fn made(self, how: How, slo: Span) -> Rule {
-        let rule = self.longer(how.longer);
-        let is_steady = matches!(rule.load, super::Load::Steady { .. });
-        if !how.burst || slo == Span::MAX || !is_steady {
-            return rule;
+/// What moves a probe's arrivals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moves {
+    /// A burst within the warm-up.
+    Burst(Burst),
+    /// A rate that rises behind it.
+    Rise(Rise),
+}
+
+impl Moves {
+    /// When what would come at `at` comes.
+    pub(super) fn when(&self, at: Time) -> Time {
+        match self {
+            Moves::Burst(burst) => burst.when(at),
+            Moves::Rise(rise) => rise.when(at),
         }
-        let burst = Some(Burst { from: Time::ZERO + rule.warm_up, lasts: slo });
-        Rule { warm_up: rule.warm_up + slo * (1 + RECOVERY), burst, ..rule }
     }
 }
 
-/// Sources with a burst.
-pub(super) fn with(burst: Option<Burst>, sources: Sources) -> Sources {
-    let Some(burst) = burst else { return sources };
-    let with = |inner: Box<dyn Source>| Box::new(Bursting { inner, burst }) as Box<dyn Source>;
+impl Rule {
+    /// The rule of a probe that is made like this, where `slo` is the longest SLO of so many models.
+    pub fn made(self, how: How, slo: Span, models: usize) -> Rule {
+        let rule = self.longer(how.longer);
+        let Load::Steady { rate_per_s, .. } = rule.load else { return rule };
+        if slo == Span::MAX {
+            return rule;
+        }
+        if let Some(by) = how.rises {
+            let requests = rule.requests_per_model.saturating_mul(models as u64);
+            let warm_up = rule.warm_up.min(slo * SETTLED);
+            // A glance need not be as slow.
+            let follows = if how.glance { slo.scale(0.25) } else { slo };
+            let rise = Rise::new((rate_per_s, by), requests, warm_up, follows);
+            return rise.map_or(rule.clone(), |rise| {
+                let (exactly, moves) = (Some(rise.lasts()), Some(Moves::Rise(rise)));
+                Rule { warm_up, exactly, moves, stop: Stop::AtEnd, ..rule }
+            });
+        }
+        if !how.burst {
+            return rule;
+        }
+        let burst = Burst { from: Time::ZERO + rule.warm_up, lasts: slo };
+        let warm_up = rule.warm_up + slo * (1 + RECOVERY);
+        Rule { warm_up, moves: Some(Moves::Burst(burst)), ..rule }
+    }
+}
+
+/// Sources whose arrivals are moved.
+pub(super) fn with(moves: Option<Moves>, sources: Sources) -> Sources {
+    let Some(moves) = moves else { return sources };
+    let with = |inner: Box<dyn Source>| Box::new(Moved { inner, moves }) as Box<dyn Source>;
     sources.into_iter().map(with).collect()
 }
 
-struct Bursting {
+struct Moved {
     inner: Box<dyn Source>,
-    burst: Burst,
+    moves: Moves,
 }
 
 impl Burst {
     /// What comes in twice the burst's length comes in its length, and all else as much earlier.
-    pub(super) fn when(&self, at: Time) -> Time {
+    fn when(&self, at: Time) -> Time {
         let Burst { from, lasts } = *self;
         if at <= from || at == Time::NEVER {
             return at;
@@ -65,14 +105,14 @@ impl Burst {
     }
 }
 
-impl Source for Bursting {
+impl Source for Moved {
     fn peek(&mut self) -> Option<Time> {
-        self.inner.peek().map(|at| self.burst.when(at))
+        self.inner.peek().map(|at| self.moves.when(at))
     }
 
     fn pop(&mut self) -> Option<Arrival> {
         let arrival = self.inner.pop()?;
-        Some(Arrival { at: self.burst.when(arrival.at), ..arrival })
+        Some(Arrival { at: self.moves.when(arrival.at), ..arrival })
     }
 
     fn on_reply(&mut self, request: &Request, now: Time, end: End) {
@@ -111,7 +151,7 @@ mod tests {
     #[test]
     fn for_its_length_arrivals_come_twice_as_fast() {
         let burst = Burst { from: Time::from_ns(100), lasts: Span::from_ns(50) };
-        let mut all = with(Some(burst), vec![Box::new(Regular(0))]);
+        let mut all = with(Some(Moves::Burst(burst)), vec![Box::new(Regular(0))]);
         let times: Vec<u64> = (0..30)
             .map(|_| {
                 let next = all[0].peek();
@@ -153,7 +193,7 @@ mod tests {
     fn what_is_no_arrival_is_the_source_s_own() {
         let burst = Burst { from: Time::ZERO, lasts: Span::from_ns(50) };
         let replies = std::rc::Rc::new(std::cell::Cell::new(0));
-        let mut all = with(Some(burst), vec![Box::new(Broken(replies.clone()))]);
+        let mut all = with(Some(Moves::Burst(burst)), vec![Box::new(Broken(replies.clone()))]);
         let request = Request::default();
         all[0].on_reply(&request, Time::ZERO, End::InTime);
         assert_eq!((replies.get(), all[0].is_closed_loop()), (1, true));
