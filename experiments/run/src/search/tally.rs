@@ -449,7 +449,9 @@ mod tests {
         let of = |gap_ms: u64| {
             let mut clumps = Clumps::default();
             let at = |i: u64| Time::ZERO + Span::from_ms(i * gap_ms);
-            (0..10).for_each(|i| drop(clumps.add(at(i), Span::from_ms(50))));
+            for i in 0..10 {
+                clumps.add(at(i), Span::from_ms(50));
+            }
             clumps
         };
         near(of(51).upper(1.0), 25.3);
