@@ -10,6 +10,7 @@
 use orrery_reproduce::registry;
 use orrery_scenario::scenario::file::ScenarioFile;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- generated: ";
@@ -114,6 +115,59 @@ fn the_artifact_lists_every_experiment() {
     }
     check("../ARTIFACT.md", &[("experiments", out)]);
 }
+
+/// `causes.md`: why claims do not hold, or only by what was fitted.
+#[test]
+fn every_claim_that_fails_has_a_cause() {
+    let causes = crate::verdicts::causes();
+    let of = |id: &str| id.split('-').next().expect("a paper").to_string();
+    let kept = crate::verdicts::kept();
+    let papers: BTreeSet<String> = kept.iter().map(|l| of(&l.id)).collect();
+    let mut counts = String::from("| |");
+    papers.iter().for_each(|paper| counts.push_str(&format!(" {paper} |")));
+    counts.push_str(&format!(" all |\n|---|{}\n", "---:|".repeat(papers.len() + 1)));
+    let mut row = |name: &str, count: &dyn Fn(&str) -> usize| {
+        let all: Vec<usize> = papers.iter().map(|paper| count(paper)).collect();
+        let cells: String = all.iter().map(|n| format!(" {n} |")).collect();
+        counts.push_str(&format!("| {name} |{cells} {} |\n", all.iter().sum::<usize>()));
+    };
+    for verdict in ["holds", "undecided", "not run", "does not hold"] {
+        row(verdict, &|paper| {
+            kept.iter().filter(|l| l.verdict == verdict && of(&l.id) == paper).count()
+        });
+    }
+    for cause in CAUSES {
+        let own = |paper: &str| causes.iter().filter(|c| c.cause == cause && of(&c.id) == paper);
+        row(&format!("*{cause}*"), &|paper| own(paper).map(|c| c.numbers().len()).sum());
+    }
+    let mut list = String::from("| claims | cause | why | shown by |\n|---|---|---|---|\n");
+    for c in &causes {
+        let sure = if c.sure.is_empty() { String::new() } else { format!(" ({})", c.sure) };
+        list.push_str(&format!(
+            "| `{}` {} | {}{sure} | {} | {} |\n",
+            c.id, c.sentences, c.cause, c.why, c.shown_by
+        ));
+        assert!(CAUSES.contains(&&*c.cause), "{}: `{}` is no cause", c.id, c.cause);
+        let sures =
+            if c.cause == "none found" { [""].as_slice() } else { &["sure", "likely", "guess"] };
+        assert!(sures.contains(&&*c.sure), "{} {}: `{}`", c.id, c.sentences, c.sure);
+        for shown in c.shown_by.split("; ").filter(|s| !s.is_empty()) {
+            let id = shown.split(' ').next().expect("an id");
+            registry::find(id).unwrap_or_else(|e| panic!("{} {}: {e}", c.id, c.sentences));
+        }
+    }
+    check("causes.md", &[("counts", counts), ("causes", list)]);
+}
+
+/// Of what a claim can fail.
+const CAUSES: [&str; 6] = [
+    "paper contradicts itself",
+    "unstated cost",
+    "not given",
+    "released program",
+    "our reading",
+    "none found",
+];
 
 #[test]
 fn the_example_policy_is_shown_as_it_is_compiled() {

@@ -42,6 +42,56 @@ pub fn kept() -> Vec<Line> {
     file.deserialize().collect::<Result<_, _>>().expect("lines of verdicts")
 }
 
+/// Why claims of an experiment do not hold.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Cause {
+    /// The experiment.
+    pub id: String,
+    /// Their numbers: `1 3 6`, `1-4`.
+    pub sentences: String,
+    /// One of a closed list.
+    pub cause: String,
+    /// How sure that is.
+    pub sure: String,
+    /// The experiments that show it.
+    pub shown_by: String,
+    /// In words.
+    pub why: String,
+}
+
+impl Cause {
+    /// The numbers of its claims.
+    pub fn numbers(&self) -> Vec<usize> {
+        let number = |text: &str| text.parse::<usize>().expect("a claim's number");
+        let part = |part: &str| match part.split_once('-') {
+            Some((first, last)) => number(first)..=number(last),
+            None => number(part)..=number(part),
+        };
+        self.sentences.split(' ').flat_map(part).collect()
+    }
+}
+
+/// The reviewed causes.
+pub fn causes() -> Vec<Cause> {
+    let mut file = csv::Reader::from_path(path().with_file_name("causes.csv")).expect("the causes");
+    file.deserialize().collect::<Result<_, _>>().expect("lines of causes")
+}
+
+/// A verdict that changes asks for its cause.
+#[test]
+fn what_does_not_hold_or_is_fitted_has_one_cause() {
+    let of_lines = |l: &Line| {
+        l.verdict == "does not hold" || l.verdict == "holds" && l.text.contains("fitted")
+    };
+    let lines = kept();
+    let asked = lines.iter().filter(|l| of_lines(l)).map(|l| (l.id.clone(), l.sentence));
+    let all = causes();
+    let given = all.iter().flat_map(|c| c.numbers().into_iter().map(|n| (c.id.clone(), n)));
+    let mut given: Vec<_> = given.collect();
+    given.sort();
+    assert_eq!(given, asked.collect::<Vec<_>>(), "tests/causes.csv, against tests/verdicts.csv");
+}
+
 fn shipped() -> Vec<Experiment> {
     let all = registry::ids().map(|id| registry::find(id).expect("a shipped experiment"));
     all.filter(|e| !e.claim.is_empty()).collect()
