@@ -27,7 +27,7 @@ impl Host {
         let load = read("/proc/loadavg");
         Host {
             cpu: cpu.map_or("unknown", |c| c.1.trim()).to_string(),
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: crate::threads::cores().len(),
             system: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_string(),
             load_average: load.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
         }

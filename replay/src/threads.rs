@@ -61,16 +61,22 @@ impl Drop for Unpinned {
     }
 }
 
-/// Does something on a thread that has all cores of the process: a pinned thread gives what it starts its own core only.
-pub fn on_all_cores<T: Send>(act: impl FnOnce() -> T + Send) -> T {
-    let on_all = || {
+/// The cores of what the program starts: all but the controller's, where there are enough.
+fn beside(cores: &[usize]) -> &[usize] {
+    if cores.len() > 2 { &cores[1..] } else { cores }
+}
+
+/// Does something on a thread that has the cores of the process, without the controller's where there are enough: a
+/// pinned thread gives what it starts its own core only.
+pub fn on_other_cores<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+    let on_others = || {
         let mut set = CpuSet::new();
         // They were given, and so are allowed.
-        let _ = cores().iter().try_for_each(|core| set.set(*core));
+        let _ = beside(cores()).iter().try_for_each(|core| set.set(*core));
         let _ = sched_setaffinity(Pid::from_raw(0), &set);
         act()
     };
-    let done = std::thread::scope(|scope| scope.spawn(on_all).join());
+    let done = std::thread::scope(|scope| scope.spawn(on_others).join());
     done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -115,6 +121,12 @@ fn who(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_started_leaves_the_controller_its_core() {
+        assert_eq!(beside(&[3, 4, 7]), [4, 7]);
+        assert_eq!(beside(&[0, 1]), [0, 1]);
+    }
 
     /// A campaign pins its thread in its first run; the next run's threads still get cores of their own.
     #[test]

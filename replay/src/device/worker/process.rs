@@ -3,7 +3,7 @@
 use super::config::WorkerConfig;
 use super::message;
 use crate::device::{DeviceError, Stop};
-use crate::threads::on_all_cores;
+use crate::threads::on_other_cores;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -85,7 +85,7 @@ impl Process {
         if !config.folder.as_os_str().is_empty() {
             command.current_dir(&config.folder);
         }
-        let child = on_all_cores(|| command.spawn());
+        let child = on_other_cores(|| command.spawn());
         let remedy = "correct `command` of `[worker]`: it runs in the folder of its file";
         let child = child.map_err(|e| failed(e.to_string(), remedy))?;
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id() as i32);
