@@ -244,8 +244,8 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             let Some(ramp) = self.ramp(from, libm::exp(2.0 * half), how)? else { break };
             match ramp.meets(target) {
                 Met::At(root) => {
-                    let is_inner = libm::log(root.factor).abs() <= (1.0 + INNER) * half
-                        && libm::log(root.factor) >= (1.0 - INNER) * half;
+                    let inner = (1.0 - INNER) * half..=(1.0 + INNER) * half;
+                    let is_inner = inner.contains(&libm::log(root.factor));
                     let most = ramp.most_up_to(root.factor * ABOVE);
                     let both = before.take().map_or(root, |(rate, of): (f64, Root)| {
                         root.with(of, libm::log(rate / from))

@@ -164,6 +164,20 @@ mod tests {
         assert_eq!((count(0, 100), count(100, 150), count(150, 200)), (10, 10, 5));
         assert!(times.windows(2).all(|t| t[0] < t[1]), "{times:?}");
     }
+
+    /// What came at 100/s within 10 s, 1,000 requests, comes while the rate doubles: within ln(2) of 10 s.
+    #[test]
+    fn a_rate_rises_to_its_factor_with_its_requests() {
+        let (warm_up, no_backlog) = (Span::from_secs(1), Span::ZERO);
+        let rise = Rise::new((100.0, 2.0), 1_000, warm_up, no_backlog).expect("slow enough");
+        let at = |ms: u64| rise.when(Time::ZERO + warm_up + Span::from_ms(ms)).since(Time::ZERO);
+        assert_eq!(at(0), warm_up);
+        let near = |span: Span, s: f64| assert!((span.as_secs_f64() - s).abs() < 1e-5, "{span:?}");
+        near(rise.lasts(), 10.0 * libm::log(2.0));
+        near(at(10_000), 1.0 + 10.0 * libm::log(2.0));
+        near(at(10_010).minus(at(10_000)), 0.005);
+    }
+
     /// Clients that wait for answers, of a file that cannot be read on.
     struct Broken(std::rc::Rc<std::cell::Cell<u32>>);
 

@@ -308,8 +308,8 @@ impl Ramp {
 
     /// Whether a rate well below `factor` times the lowest one is clearly bad.
     pub fn is_worse_below(&self, factor: f64, target: f64) -> bool {
-        let below = (0..self.bins.len()).filter(|i| self.at(*i) < libm::log(0.9 * factor));
+        let mut below = (0..self.bins.len()).filter(|i| self.at(*i) < libm::log(0.9 * factor));
         let is_bad = |bin: &Bin| bin.share() > 3.0 * target && bin.counts().0 as f64 > ENOUGH.1;
-        below.into_iter().any(|i| is_bad(&self.bins[i]))
+        below.any(|i| is_bad(&self.bins[i]))
     }
 }
