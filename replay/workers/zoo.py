@@ -3,8 +3,7 @@
     python3 replay/workers/zoo.py --out h100-torch
 
 Each has a profile in that folder, which scenarios read (`latency = { profile = { file = "h100-torch/resnet50.toml" } }`);
-one that is there is not measured again. `zoo.csv` has them all in the form of `experiments/scenario/data/nvidia_profiles.csv`.
-On a GPU it has not run to the end yet.
+one that is there is not measured again. `zoo.csv` has them all, the held-out sizes too, in the form of `experiments/scenario/data/h100_torch.csv`.
 """
 
 import argparse
@@ -36,6 +35,7 @@ MODELS = {name: (f"torchvision:{name}", "") for name in VISION} | {
 }
 SIZES = [1, 2, 4, 8, 16, 32, 64]
 HELD_OUT = [3, 6, 12, 24, 48]
+HEAD = ["gpu", "model", "batch_ms", "source", "measured", "load_ms"]
 HERE = pathlib.Path(__file__).resolve().parent
 
 SCENARIO = """policies = ["fifo"]
@@ -83,10 +83,10 @@ def profile(out, name, quick):
 def rows(out):
     for made in sorted(out.glob("*.toml")):
         read = tomllib.loads(made.read_text(encoding="utf8"))
-        points = [p for p in read["model"][0]["point"] if not p["held_out"]]
-        times = " ".join(f"{p['batch']}:{p['median_us'] / 1e3:.4g}" for p in points)
-        gpu = read["device"]["name"].rpartition("GPU ")[2]
-        yield [gpu, f"{made.stem}-fp16", times, made.name]
+        model, device = read["model"][0], read["device"]["name"]
+        times = " ".join(f"{p['batch']}:{p['median_us'] / 1e3:.4g}" for p in model["point"])
+        gpu = device.rpartition("GPU NVIDIA ")[2].replace(" ", "-")
+        yield [gpu, f"{made.stem}-fp16", times, device.partition(",")[0], read["date"], f"{model['load']['median_ms']:.4g}"]
 
 
 def main():
@@ -100,7 +100,7 @@ def main():
     wanted = ["resnet50", "bert-base"] if options.quick else MODELS
     missing = [name for name in wanted if time.monotonic() > ends or not profile(options.out, name, options.quick)]
     with open(options.out / "zoo.csv", "w", encoding="utf8", newline="") as file:
-        csv.writer(file).writerows([["gpu", "model", "latency_ms_by_batch", "source_path"], *rows(options.out)])
+        csv.writer(file).writerows([HEAD, *rows(options.out)])
     if missing:
         sys.exit(f"not measured: {', '.join(missing)}")
 

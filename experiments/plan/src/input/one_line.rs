@@ -11,16 +11,16 @@ use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::zoo::Zoo;
 use std::path::Path;
 
-/// The zoo with latencies on several GPUs, the one with those of newer ones, and the price list.
-const ZOO: &str = "nvidia";
-const NEWER: &str = "mlperf";
+/// The zoos with latencies by GPU, the usual one first, and the price list.
+const ZOOS: [&str; 3] = ["nvidia", "mlperf", "h100-torch"];
 const PRICES: &str = "lambda";
 /// The GPUs of the zoo that the list has under another name, each with that name.
-const LISTED: [(&str, &str); 4] = [
+const LISTED: [(&str, &str); 5] = [
     ("V100-16GB", "V100"),
     ("A100-40GB", "A100"),
     ("A100-SXM-80GB", "A100-80GB"),
     ("H100-PCIe-80GB", "H100-PCIe"),
+    ("H100-80GB-HBM3", "H100"),
 ];
 /// At most so many of a type.
 const MOST: u32 = 128;
@@ -129,16 +129,29 @@ impl Line {
         }
     }
 
-    /// The zoo that has the types; the second one where only it has some of them.
+    /// Of the zoos that have the types (as many as any has), the first that has all models on them; else the first.
     fn zoo(&self) -> Result<&'static Zoo, SpecError> {
         let of = |name| {
             let report = || SpecError::value("zoo", name, "a zoo", "report it");
             Zoo::find(name).ok_or_else(report)
         };
-        let (usual, newer) = (of(ZOO)?, of(NEWER)?);
-        let has = |zoo: &Zoo, word: &String| zoo.gpus().iter().any(|gpu| is_word(word, gpu));
-        let is_newer = |word: &String| !has(usual, word) && has(newer, word);
-        Ok(if self.kinds.iter().any(is_newer) { newer } else { usual })
+        let zoos = ZOOS.into_iter().map(of).collect::<Result<Vec<&Zoo>, _>>()?;
+        let is_meant =
+            |gpu: &str| self.kinds.is_empty() || self.kinds.iter().any(|w| is_word(w, gpu));
+        let types_of = |zoo: &Zoo| {
+            let has = |word: &&String| zoo.gpus().iter().any(|gpu| is_word(word, gpu));
+            self.kinds.iter().take_while(has).count()
+        };
+        let has_models = |zoo: &&Zoo| {
+            let models = |gpu: &'static str| zoo.models(Some(gpu)).into_iter().map(|m| m.name);
+            let gpus = zoo.gpus().into_iter().filter(|gpu| is_meant(gpu));
+            let names: Vec<String> = gpus.flat_map(models).collect();
+            self.models.iter().all(|word| names.iter().any(|name| begins(word, name)))
+        };
+        let most = zoos.iter().map(|zoo| types_of(zoo)).max();
+        let with_types = || zoos.iter().copied().filter(|zoo| Some(types_of(zoo)) == most);
+        let zoo = with_types().find(has_models).or_else(|| with_types().next());
+        zoo.ok_or_else(|| SpecError::value("zoo", "none", "a zoo", "report it"))
     }
 
     /// The types that have all models; one that was asked for and lacks some is an error.
@@ -279,6 +292,11 @@ fn is_word(word: &str, gpu: &str) -> bool {
     gpu.strip_prefix(&word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
+/// Whether a model's name begins with a word.
+fn begins(word: &str, name: &str) -> bool {
+    name.to_ascii_lowercase().starts_with(&word.to_ascii_lowercase())
+}
+
 fn known_gpu(key: &str, word: &str, gpus: &[&'static str]) -> Result<(), SpecError> {
     if gpus.iter().any(|gpu| is_word(word, gpu)) {
         return Ok(());
@@ -302,13 +320,11 @@ fn listed(list: &PriceList, gpu: &str) -> Option<(String, u32)> {
 /// The model that a word means: of the names that begin with it, the one that most types have, then the one whose
 /// types can be bought most easily, then the one that most GPUs of the zoo have, then the shortest.
 fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError> {
-    let lower = word.to_ascii_lowercase();
     let gpus = || kinds.iter().flatten();
     let names_on = |kind: &Kind| zoo.models(Some(kind.gpu)).into_iter().map(|m| m.name);
     let mut names: Vec<String> = gpus().flat_map(names_on).collect();
     names.sort();
     names.dedup();
-    let begins = |name: &&String| name.to_ascii_lowercase().starts_with(&lower);
     let is_exact = |name: &str| name.eq_ignore_ascii_case(word);
     let of = |name: &str, of_word: &Vec<Kind>| {
         of_word.iter().filter(|kind| kind.has(zoo, name)).map(|kind| 1 + kind.ease()).max()
@@ -323,7 +339,8 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
         let order = std::cmp::Reverse(name.clone());
         (is_exact(name), on(name), eases(name), everywhere(name), fewest, order)
     };
-    let name = names.iter().filter(begins).max_by_key(|name| rank(name)).cloned();
+    let name =
+        names.iter().filter(|name| begins(word, name)).max_by_key(|name| rank(name)).cloned();
     let Some(name) = name else {
         let hint = hint(word, names.iter().map(String::as_str));
         let remedy = format!("{hint}`orrery list {}` has all names", zoo.name);
@@ -331,7 +348,8 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
         return Err(SpecError::value("--model", format!("`{word}`"), allowed, remedy));
     };
     let gpu = gpus().find(|kind| kind.has(zoo, &name)).map_or("", |kind| kind.gpu);
-    let others = names.iter().filter(begins).filter(|n| **n != name && !is_exact(&name));
+    let others =
+        names.iter().filter(|name| begins(word, name)).filter(|n| **n != name && !is_exact(&name));
     Ok(Chosen { word: word.to_string(), gpu, others: others.cloned().collect(), name })
 }
 

@@ -82,6 +82,12 @@ pub static ZOOS: &[Zoo] = &[
         csv: include_str!("../../data/mlperf_gpus.csv"),
     },
     Zoo {
+        name: "h100-torch",
+        what: "13 models in PyTorch, fp16, with a CUDA graph for each size on an H100: measured by this project",
+        form: Form::Curves,
+        csv: include_str!("../../data/h100_torch.csv"),
+    },
+    Zoo {
         name: "kairos",
         what: "Kairos, Tables 3 and 4: QoS and replayed samples on g4dn.xlarge, c5n.2xlarge, r5n.large, t3.xlarge",
         form: Form::Samples,
@@ -125,7 +131,7 @@ impl Zoo {
     /// Where the latencies on a GPU are from and of when, where each has a source of its own.
     pub fn sources(&self, gpu: &str) -> Vec<String> {
         let own = self.rows().filter(|f| self.form == Form::Curves && f[0] == gpu);
-        // `gpu,model,batch_ms,source,published,...`
+        // `gpu,model,batch_ms,source,date,...`
         let mut all: Vec<String> =
             own.filter(|f| f.len() > 5).map(|f| format!("{} of {}", f[3], f[4])).collect();
         all.dedup();

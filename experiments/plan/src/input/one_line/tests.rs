@@ -97,6 +97,23 @@ fn what_is_wrong_says_what_to_do() {
     );
 }
 
+/// A model that the usual zoo lacks is looked for in the others; the answer names where its latencies are from.
+#[test]
+fn a_model_comes_from_the_first_zoo_that_has_it_on_the_types() {
+    for kinds in [&[][..], &["h100"]] {
+        let p = problem(&line(&["vit"], kinds, &[]));
+        let instance = &p.plan.instance[0];
+        assert_eq!(
+            (instance.kind.as_str(), instance.zoo.as_deref()),
+            ("H100-80GB-HBM3", Some("h100-torch"))
+        );
+        assert_eq!(p.cost_of_kind(0, 1).as_usd_per_hour(), 4.29, "the list has it");
+        assert!(crate::document::asked::types(&p).contains("PyTorch 2.11.0+cu130 of 2026-11-28"));
+    }
+    let p = problem(&line(&["retinanet"], &["h100"], &[]));
+    assert_eq!(p.plan.instance[0].zoo.as_deref(), Some("mlperf"));
+}
+
 /// Today's GPUs are in a zoo of their own, whose sources the answer names.
 #[test]
 fn newer_types_have_the_latencies_of_their_own_zoo() {
