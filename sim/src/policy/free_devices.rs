@@ -99,6 +99,13 @@ impl FreeDevices {
         }
     }
 
+    /// A device whose batch was stopped by the policy is free again.
+    pub fn add_back(&mut self, device: DeviceId) {
+        if !self.leaving.contains(&device) {
+            self.free.push((device, 0));
+        }
+    }
+
     fn add(&mut self, device: &DeviceView) {
         let lanes = if self.fills_lanes { device.lanes_to_fill() } else { 1 };
         self.several |= lanes > 1;
