@@ -142,6 +142,10 @@ fn every_claim_that_fails_has_a_cause() {
             own.map(|c| c.numbers().len()).sum()
         });
     }
+    row("*read by two*", &|paper| {
+        let twice = causes.iter().filter(|c| c.read_by >= 2 && of(&c.id) == paper);
+        twice.map(|c| c.numbers().len()).sum()
+    });
     for c in &causes {
         let of = format!("{} {}", c.id, c.sentences);
         assert!(CAUSES.contains(&&*c.cause), "{of}: `{}` is no cause", c.cause);
@@ -153,7 +157,7 @@ fn every_claim_that_fails_has_a_cause() {
             registry::find(id).unwrap_or_else(|e| panic!("{of}: {e}"));
         }
     }
-    check("causes.md", &[("counts", counts)]);
+    check("causes.md", &[("counts", counts), ("readings", crate::readings::table())]);
 }
 
 /// Of what a claim can fail.
