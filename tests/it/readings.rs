@@ -62,7 +62,7 @@ pub fn judge(readings: &mut [Reading], e: &Experiment, rows: &[Row]) {
 fn moved(claim: &Claim, equal: Option<f64>, by: f64) -> Claim {
     let middle = claim.at_least.zip(claim.at_most).map(|(a, b)| f64::midpoint(a, b));
     let equal = equal.or(middle).unwrap_or(1.0);
-    let bound = |b: Option<f64>| b.map(|b| equal * (b / equal).powf(by));
+    let bound = |b: Option<f64>| b.map(|b| equal * libm::pow(b / equal, by));
     match claim.share_at_least {
         Some(_) => Claim { share_at_least: bound(claim.share_at_least), ..claim.clone() },
         None => Claim {
