@@ -58,7 +58,7 @@ pub struct Cause {
     pub shown_by: String,
     /// In words.
     pub why: String,
-    /// How many people have read it beside the paper and the results.
+    /// How many readers have held it against the paper and the results.
     pub read_by: usize,
 }
 
