@@ -22,6 +22,7 @@ mod orloj_queue;
 mod orloj_relearning;
 mod papers;
 mod penalties;
+mod readings;
 mod recorded;
 mod recorded_kairos;
 mod recount;

@@ -145,6 +145,7 @@ fn every_claim_that_fails_has_a_cause() {
     for c in &causes {
         let of = format!("{} {}", c.id, c.sentences);
         assert!(CAUSES.contains(&&*c.cause), "{of}: `{}` is no cause", c.cause);
+        assert!((1..=2).contains(&c.read_by), "{of}: read by {}", c.read_by);
         let sures: &[&str] =
             if c.cause == "none found" { &[""] } else { &["sure", "likely", "guess"] };
         assert!(sures.contains(&&*c.sure) && !c.why.is_empty(), "{of}: `{}`", c.sure);
@@ -153,7 +154,7 @@ fn every_claim_that_fails_has_a_cause() {
             registry::find(id).unwrap_or_else(|e| panic!("{of}: {e}"));
         }
     }
-    check("causes.md", &[("counts", counts)]);
+    check("causes.md", &[("counts", counts), ("readings", crate::readings::table())]);
 }
 
 /// Of what a claim can fail.

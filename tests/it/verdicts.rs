@@ -10,11 +10,12 @@
 //!
 //! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
 
-use crate::{forms, golden};
+use crate::{forms, golden, readings};
 use orrery_reproduce::claims::{self, LeftOut};
 use orrery_reproduce::experiment::Experiment;
 use orrery_reproduce::registry;
 use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
+use orrery_results::Row;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub struct Line {
     /// The experiment.
     pub id: String,
     /// The sentence's number in its file, from 1.
-    sentence: usize,
+    pub sentence: usize,
     /// `not run` where nobody has run it with this version of the results.
     pub verdict: String,
     ours: String,
@@ -57,6 +58,8 @@ pub struct Cause {
     pub shown_by: String,
     /// In words.
     pub why: String,
+    /// How many readers have held it against the paper and the results.
+    pub read_by: usize,
 }
 
 impl Cause {
@@ -109,7 +112,8 @@ fn not_run(e: &Experiment) -> Vec<Line> {
     e.claim.iter().enumerate().map(line).collect()
 }
 
-fn run(e: &Experiment) -> Vec<Line> {
+/// Its lines, and its rows.
+fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
     let forms = match std::env::var_os("ORRERY_VERDICTS_IN").map(PathBuf::from) {
         Some(out) => {
             let how = How { out: Some(out), ..How::default() };
@@ -126,7 +130,7 @@ fn run(e: &Experiment) -> Vec<Line> {
         ours: claims::came_out(claim, &c).trim_start_matches([',', ':', ' ']).to_string(),
         ..line
     };
-    not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect()
+    (not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect(), forms.rows.clone())
 }
 
 fn limit_s() -> f64 {
@@ -171,6 +175,7 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
     let kept = if path().exists() || !updates { kept() } else { Vec::new() };
     let (all, mut lines) = (shipped(), Vec::new());
     let asked_for = asked_for(&all);
+    let mut read = readings::kept();
     golden::unfold();
     for e in all {
         let known = not_run(&e).into_iter().map(|line| {
@@ -180,7 +185,9 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
             Line { sentence: line.sentence, ..known.cloned().unwrap_or(line) }
         });
         if asked_for.contains(&e.id) {
-            lines.extend(run(&e));
+            let (judged, rows) = run(&e);
+            lines.extend(judged);
+            readings::judge(&mut read, &e, &rows);
         } else {
             lines.extend(known);
         }
@@ -190,8 +197,9 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
         let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
         lines.iter().for_each(|line| file.serialize(line).expect("a line"));
         file.flush().expect("a file that can be written");
-        return;
+        return readings::write(&read);
     }
+    assert_eq!(read, readings::kept(), "ORRERY_UPDATE=1 writes the readings anew");
     let differ = lines.iter().zip(&kept).filter(|(a, b)| a != b);
     let differ: Vec<String> = differ.map(|(a, b)| format!("- {b:?}\n+ {a:?}")).collect();
     assert!(differ.is_empty(), "{}\nORRERY_UPDATE=1 writes them anew", differ.join("\n"));
