@@ -9,6 +9,7 @@ mod commands;
 
 use super::process::{Place, program};
 use commands::{Command, documents, in_sentences, of_blocks, read, root};
+use orrery_scenario::zoo::Zoo;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -342,7 +343,8 @@ fn every_command_of_a_document_s_sentences_has_a_known_name_id_and_options() {
         }
         let id = words.get(1).filter(|w| w.contains('-') && !w.starts_with('-'));
         if let (true, Some(id)) = (["reproduce", "list"].contains(&name.as_str()), id) {
-            let is_known = orrery_reproduce::registry::ids().any(|known| known == id);
+            let is_id = orrery_reproduce::registry::ids().any(|known| known == id);
+            let is_known = is_id || Zoo::find(id).is_some();
             assert!(is_known || root().join(id).is_file(), "{at}: `{text}`: no experiment `{id}`");
         }
     }
