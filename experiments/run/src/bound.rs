@@ -1,0 +1,142 @@
+//! A certified upper bound on what any scheduler finishes in time, a clairvoyant one included.
+//!
+//! It is no schedule, and it simulates nothing: the very requests of a run are read, and what no device can do is
+//! left out. `docs/bound.md` has the proof, step by step.
+//!
+//! ```text
+//! requests ── shares ──> least device time of each ── fluid ──────> the most whose time fits
+//!                                                  └─ one_device ─> the most of one device, alike requests
+//! ```
+
+mod fluid;
+mod one_device;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+use crate::error::SpecError;
+use crate::setup::Setup;
+use orrery_sim::core::DeviceChange;
+use orrery_sim::latency::Latency;
+use orrery_sim::request::{Arrival, Source};
+use orrery_sim::time::Time;
+
+/// More requests are not read.
+const REQUESTS_MAX: usize = 5_000_000;
+
+/// No scheduler finishes more in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Requests that count.
+    pub offered: u64,
+    /// The most of them that end in time.
+    pub in_time: u64,
+}
+
+impl Bound {
+    /// The highest finish rate; 1 of nothing.
+    pub fn finish_rate(&self) -> f64 {
+        if self.offered == 0 { 1.0 } else { self.in_time as f64 / self.offered as f64 }
+    }
+
+    /// The bound of a run of this seed. It is on the finish rate alone: late answers count nothing.
+    ///
+    /// # Errors
+    /// When the sources cannot be made, or no bound is known of such a world.
+    pub fn of(setup: &Setup, seed: u64) -> Result<Bound, SpecError> {
+        check(setup)?;
+        let arrivals = arrivals(setup, seed)?;
+        let window = setup.window;
+        let counts = |a: &Arrival| window.from <= a.at && a.at < window.to;
+        let work = shares::of(&setup.world, &arrivals);
+        let fluid = fluid::most(&setup.world, &arrivals, &work, counts);
+        let one = one_device::most(&setup.world, &arrivals, counts);
+        let offered = arrivals.iter().filter(|a| counts(a)).count() as u64;
+        Ok(Bound { offered, in_time: one.map_or(fluid, |one| one.min(fluid)).min(offered) })
+    }
+}
+
+/// Passes when the steps of the proof hold in such a world.
+fn check(setup: &Setup) -> Result<(), SpecError> {
+    let world = &setup.world;
+    let reason = if setup.autoscale.is_some() {
+        "autoscaling: how many devices there are is the scheduler's choice"
+    } else if world.machine.is_some() {
+        "what a machine did, in place of latency models"
+    } else if !world.stalls.is_none() && world.until.is_some() {
+        "stalls with `until_s`: which requests arrive depends on the stalls"
+    } else {
+        return Ok(());
+    };
+    Err(refused(reason))
+}
+
+fn refused(reason: &str) -> SpecError {
+    let allowed = "open arrivals, and devices and latencies that do not depend on the scheduler";
+    SpecError::value("bound", reason, allowed, "run it without the bound")
+}
+
+/// The requests of a run, by number.
+fn arrivals(setup: &Setup, seed: u64) -> Result<Vec<Arrival>, SpecError> {
+    let mut sources = setup.sources(seed)?;
+    if sources.iter().any(|s| s.is_closed_loop()) {
+        return Err(refused("a closed loop: when requests arrive depends on the scheduler"));
+    }
+    let until = setup.world.until.unwrap_or(Time::NEVER);
+    let mut out = Vec::new();
+    let first = |sources: &mut [Box<dyn Source>]| {
+        let shown = sources.iter_mut().enumerate().filter_map(|(i, s)| Some((s.peek()?, i)));
+        shown.min().filter(|(at, _)| *at <= until && *at < Time::NEVER)
+    };
+    while let Some((_, source)) = first(&mut sources) {
+        if out.len() == REQUESTS_MAX {
+            return Err(refused("more than 5,000,000 requests"));
+        }
+        out.extend(sources[source].pop());
+    }
+    let failure = sources.iter_mut().find_map(|s| s.failure());
+    failure.map_or(Ok(out), |why| Err(setup.failed(&orrery_sim::driver::Failure::Source(why))))
+}
+
+/// How much device time passes in a second: lanes, each counted as the part of its speed that it has of the
+/// fastest kind's. Devices that come later count as if they were there from the start.
+fn capacity(world: &orrery_sim::driver::World) -> f64 {
+    let added = world.changes.iter().filter_map(|(_, change)| match change {
+        DeviceChange::Added(spec) => Some(spec),
+        _ => None,
+    });
+    let devices = world.core.devices.iter().chain(added);
+    let of = |d: &orrery_sim::cluster::DeviceSpec| {
+        f64::from(d.sharing.devices(d.lanes)) / slowness(world, d.kind as usize)
+    };
+    devices.map(of).sum()
+}
+
+/// A batch on a device of this kind takes at least so many times what it takes on the fastest kind.
+fn slowness(world: &orrery_sim::driver::World, kind: usize) -> f64 {
+    if world.core.delays.fetch_per_request.ns() > 0 {
+        return 1.0;
+    }
+    let models = 0..world.latency[kind].len();
+    let of = |model: usize| {
+        let others = world.latency.iter().map(|laws| &laws[model]);
+        others.map(|other| least_ratio(&world.latency[kind][model], other)).fold(1.0, f64::max)
+    };
+    models.map(of).reduce(f64::min).unwrap_or(1.0)
+}
+
+/// At least how many times what the other law says one says, of any batch: the smaller ratio of their parts.
+fn least_ratio(law: &Latency, other: &Latency) -> f64 {
+    let (parts, others) = match (law, other) {
+        (Latency::Affine { alpha: a, beta: b }, Latency::Affine { alpha: c, beta: d }) => {
+            ([a.ns() as f64, b.ns() as f64], [c.ns() as f64, d.ns() as f64])
+        }
+        (Latency::Eq3 { c0: a, c1: b }, Latency::Eq3 { c0: c, c1: d }) => {
+            ([a.ns() as f64, *b], [c.ns() as f64, *d])
+        }
+        _ => return 1.0,
+    };
+    let ratios = parts.iter().zip(others).filter(|(_, o)| *o > 0.0).map(|(p, o)| p / o);
+    // A nanosecond of rounding.
+    ratios.reduce(f64::min).map_or(1.0, |ratio| ratio * (1.0 - 1e-6))
+}

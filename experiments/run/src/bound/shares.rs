@@ -1,0 +1,168 @@
+//! The least device time of each request: its part of the cheapest batch that it can be in.
+//!
+//! A batch of `u` units that ends in time lies in the window of each of its requests, so they arrive within the
+//! model's longest SLO less the batch's latency; that limits `u`. It costs at least `l(u)`, the least latency of any
+//! batch of at least `u` units whose longest request is at least this one. So each unit costs at least `l(u) / u`.
+
+use orrery_sim::driver::World;
+use orrery_sim::latency::Latency;
+use orrery_sim::request::Arrival;
+use orrery_sim::time::Span;
+
+/// With more requests in reach before it, a request may be with all of those in reach.
+const MANY: usize = 256;
+
+/// The least device time of each request in ns; `None` for one that cannot end in time at all.
+pub fn of(world: &World, arrivals: &[Arrival]) -> Vec<Option<f64>> {
+    let mut by_model: Vec<Vec<usize>> = vec![Vec::new(); world.core.models.len()];
+    arrivals.iter().enumerate().for_each(|(i, a)| by_model[a.model.index()].push(i));
+    let mut out = vec![None; arrivals.len()];
+    for (model, own) in by_model.iter().enumerate().filter(|(_, own)| !own.is_empty()) {
+        let mates = Mates::new(world, model, arrivals, own);
+        for (place, &i) in own.iter().enumerate() {
+            out[i] = mates.share(place, &arrivals[i]);
+        }
+    }
+    out
+}
+
+/// The least latencies of a model's batches, whatever the kind of device.
+pub struct Least<'a> {
+    laws: Vec<&'a Latency>,
+    /// The least factor of the noise on any request of the model; `None` without noise.
+    factor: Option<f64>,
+    fetch: u64,
+}
+
+impl<'a> Least<'a> {
+    pub fn new(world: &'a World, model: usize, numbers: &[usize]) -> Least<'a> {
+        let own = world.batch_noise.get(model);
+        let second = Span::from_secs(1);
+        // What is drawn depends on the first request of a batch, which may be any that has arrived.
+        let factor = |i: &usize| {
+            let noisy = world.noise.apply(second, *i as u64);
+            own.map_or(noisy, |own| own.apply(noisy, *i as u64)).as_secs_f64()
+        };
+        let is_noisy = world.noise != orrery_sim::latency::Noise::None || own.is_some();
+        Least {
+            laws: world.latency.iter().map(|kind| &kind[model]).collect(),
+            factor: is_noisy.then(|| numbers.iter().map(factor).fold(f64::INFINITY, f64::min)),
+            fetch: world.core.delays.fetch_per_request.ns(),
+        }
+    }
+
+    /// Of a batch of at least so many units with a request of at least this time, in ns.
+    pub fn at(&self, units: u64, alone: Span) -> u64 {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let least = self.laws.iter().map(|law| least(law, units, alone).ns()).min().unwrap_or(0);
+        // Rounding of the factor and of the latency.
+        let noisy = |f: f64| (least as f64 * (f - 1e-9) - 1.0).max(0.0) as u64;
+        self.factor.map_or(least, noisy).saturating_add(self.fetch)
+    }
+
+    /// The sizes at which a measured law may have its least part by unit.
+    fn steps(&self) -> impl Iterator<Item = u64> {
+        let of = |law: &&Latency| match law {
+            Latency::Table(rows) => rows.iter().map(|r| r.0).collect(),
+            Latency::Grid(grid) => grid.rows.iter().map(|r| r.0).collect(),
+            Latency::Samples(replay) => replay.table.sizes().to_vec(),
+            _ => Vec::new(),
+        };
+        self.laws.iter().flat_map(of).map(u64::from)
+    }
+}
+
+/// The least latency of a batch of at least so many units with a request of at least this time. Measured rows need
+/// not grow.
+fn least(law: &Latency, units: u32, alone: Span) -> Span {
+    let here = law.batch(units, alone);
+    match law {
+        Latency::Table(rows) => {
+            rows.iter().filter(|r| r.0 >= units).map(|r| r.1).fold(here, Span::min)
+        }
+        Latency::Grid(grid) => {
+            let lengths = grid.lengths.iter().copied().filter(|l| *l > alone).chain([alone]);
+            let sizes = || grid.rows.iter().map(|r| r.0).filter(|k| *k > units).chain([units]);
+            let all = lengths.flat_map(|l| sizes().map(move |k| law.batch(k, l)));
+            all.fold(here, Span::min)
+        }
+        Latency::Samples(replay) => {
+            let table = &replay.table;
+            let (last, sizes) = (table.largest(), table.sizes());
+            let from = sizes.partition_point(|k| *k < units).min(sizes.len() - 1);
+            let rows = sizes[from..].iter().flat_map(|k| table.samples(*k)).copied();
+            let least = rows.min().unwrap_or(here);
+            if units <= last { least } else { least.scale(f64::from(units) / f64::from(last)) }
+        }
+        _ => here,
+    }
+}
+
+/// The requests of a model.
+struct Mates<'a> {
+    least: Least<'a>,
+    steps: Vec<u64>,
+    arrivals: Vec<u64>,
+    /// Units of those before each, and of all.
+    before: Vec<u64>,
+    /// The longest SLO, less what messages take.
+    slo: u64,
+    delays: u64,
+}
+
+impl<'a> Mates<'a> {
+    fn new(world: &'a World, model: usize, all: &[Arrival], own: &[usize]) -> Mates<'a> {
+        let d = &world.core.delays;
+        let delays = d.dispatch.quantile(0.0).ns() + d.reply.quantile(0.0).ns();
+        let mut before = vec![0];
+        own.iter().for_each(|i| before.push(before[before.len() - 1] + u64::from(all[*i].size)));
+        let least = Least::new(world, model, own);
+        let slo = own.iter().map(|i| all[*i].slo.ns()).max().unwrap_or(0).saturating_sub(delays);
+        let arrivals = own.iter().map(|i| all[*i].at.ns()).collect();
+        Mates { steps: least.steps().collect(), least, arrivals, before, slo, delays }
+    }
+
+    fn share(&self, place: usize, request: &Arrival) -> Option<f64> {
+        let size = u64::from(request.size);
+        let alone = self.least.at(size, request.alone);
+        if alone > request.slo.ns().saturating_sub(self.delays) {
+            return None;
+        }
+        let most = self.most_units(place, size, request.alone);
+        let between = self.steps.iter().copied().filter(|u| size < *u && *u < most);
+        let of = |units: u64| self.least.at(units, request.alone) as f64 / units.max(1) as f64;
+        Some(between.chain([size, most]).map(of).fold(f64::INFINITY, f64::min) * size as f64)
+    }
+
+    /// The most units of a batch with this request.
+    fn most_units(&self, place: usize, size: u64, alone: Span) -> u64 {
+        let at = self.arrivals[place];
+        let until = |from: u64, units: u64| {
+            let span = self.slo.checked_sub(self.least.at(units, alone))?;
+            Some(self.arrivals.partition_point(|a| *a <= from.saturating_add(span)))
+        };
+        let reach = self.slo.saturating_sub(self.least.at(size, alone));
+        let first = self.arrivals.partition_point(|a| *a < at.saturating_sub(reach));
+        if place - first > MANY {
+            return self.before[until(at, size).unwrap_or(place + 1)] - self.before[first];
+        }
+        // A batch with more units takes longer, so its requests are closer: what fits does so up to some number.
+        let fits = |from: usize, units: u64| {
+            let end = until(self.arrivals[from], units).filter(|end| *end > place);
+            end.is_some_and(|end| self.before[end] - self.before[from] >= units)
+        };
+        let mut most = size;
+        for from in first..=place {
+            let mut step = 1;
+            while fits(from, most + step) {
+                most += step;
+                step *= 2;
+            }
+            while step > 1 {
+                step /= 2;
+                most += if fits(from, most + step) { step } else { 0 };
+            }
+        }
+        most
+    }
+}
