@@ -132,8 +132,10 @@ fn count(n: usize) -> Field {
 }
 
 fn table(league: &League) -> Table {
-    let columns =
-        ["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
+    let columns = [
+        "policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst",
+        "possible",
+    ];
     let caption =
         "Regret: mean distance of the score to the best policy's, over the scenarios that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
@@ -157,6 +159,11 @@ fn table(league: &League) -> Table {
             league
                 .worst_model(line.policy)
                 .map_or_else(Field::none, |w| Field::number(w, short(w))),
+            league.of_the_possible(line.policy).map_or_else(Field::none, |(part, scenarios)| {
+                let all = league.cells.len();
+                let of = if scenarios == all { String::new() } else { format!(" of {scenarios}") };
+                Field::number(part, format!("{}{of}", short(part)))
+            }),
         ]);
     }
     table
@@ -269,11 +276,13 @@ fn standing(league: &League, scenario: &str, best: &Best) -> [Field; 5] {
 }
 
 fn scenarios(league: &League) -> Table {
-    let columns = ["scenario", "best", "score", "lead", "tied with it", "asks"];
+    let columns = ["scenario", "best", "score", "lead", "tied with it", "bound", "asks"];
     let mut table = Table { keys: 1, ..Table::new("", &columns) };
-    for (asked, best) in league.asked.suite.scenarios.iter().zip(&league.bests) {
+    for (s, (asked, best)) in league.asked.suite.scenarios.iter().zip(&league.bests).enumerate() {
         let Some(best) = best else { continue };
         let mut row = standing(league, &asked.name, best).to_vec();
+        let bound = league.bounds.get(s).copied().flatten();
+        row.push(bound.map_or_else(Field::none, |b| Field::number(b, short(b))));
         row.push(Field::text(&asked.asks));
         table.rows.push(row);
     }
@@ -317,6 +326,9 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
             "Led: nobody is tied with it; tied: not distinguished from the best; <half: a score below {percent} % of the \
              best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
         ),
+        "Possible: the score over what no scheduler can exceed (docs/bound.md), on the first seed, mean over the \
+         scenarios that have such a bound; `of N` where these are not all."
+            .to_string(),
         "Policies are as released, or tuned by the search described above: defaults were made for their authors' \
          systems, not for these scenarios."
             .to_string(),

@@ -50,7 +50,9 @@ impl Bound {
         let counts = |a: &Arrival| window.from <= a.at && a.at < window.to;
         let work = shares::of(&setup.world, &arrivals);
         let fluid = fluid::most(&setup.world, &arrivals, &work, counts);
-        let one = one_device::most(&setup.world, &arrivals, counts);
+        // Alike requests that come after the window are not worth a batch.
+        let end = arrivals.partition_point(|a| a.at < window.to);
+        let one = one_device::most(&setup.world, &arrivals[..end], counts);
         let offered = arrivals.iter().filter(|a| counts(a)).count() as u64;
         Ok(Bound { offered, in_time: one.map_or(fluid, |one| one.min(fluid)).min(offered) })
     }

@@ -4,6 +4,7 @@ use crate::fight::{Asked, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::Suite;
 use orrery_results::metric;
+use orrery_scenario::bound::Bound;
 use orrery_scenario::{PolicySpec, policies};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,6 +38,13 @@ fn the_scores_of_the_shipped_policies_are_those_that_were_looked_at() {
         );
     }
     assert_eq!(text.lines().count(), found.lines().count());
+    for (asked, row) in asked.suite.scenarios.iter().zip(&cells) {
+        for run in row.iter().flat_map(|cell| &cell.runs) {
+            let setup = asked.scenario.setup(run.seed).expect("a world");
+            let bound = Bound::of(&setup, run.seed).expect("a bound").finish_rate();
+            assert!(run.finish_rate() <= bound, "{}: {} > {bound}", asked.name, run.finish_rate());
+        }
+    }
     // Nobody beats the one that knows every execution time where one GPU's requests vary much.
     let league = League::of(asked, vec![], cells);
     let oracle = league.names.iter().position(|n| n == "oracle").expect("the oracle");

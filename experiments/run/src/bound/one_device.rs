@@ -84,8 +84,7 @@ fn latencies(world: &World, all: &[Arrival]) -> Option<Vec<u64>> {
     let is_plain = world.changes.is_empty()
         && (device.lanes, device.stages) == (1, 1)
         && world.noise == Noise::None
-        && world.batch_noise.is_empty()
-        && world.core.delays == Default::default();
+        && world.batch_noise.is_empty();
     if !is_plain || first.at + first.slo == Time::NEVER || !all.iter().all(alike) {
         return None;
     }

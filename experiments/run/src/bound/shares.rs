@@ -27,15 +27,15 @@ pub fn of(world: &World, arrivals: &[Arrival]) -> Vec<Option<f64>> {
 }
 
 /// The least latencies of a model's batches, whatever the kind of device.
-pub struct Least<'a> {
-    laws: Vec<&'a Latency>,
+pub struct Least {
+    laws: Vec<Latency>,
     /// The least factor of the noise on any request of the model; `None` without noise.
     factor: Option<f64>,
     fetch: u64,
 }
 
-impl<'a> Least<'a> {
-    pub fn new(world: &'a World, model: usize, numbers: &[usize]) -> Least<'a> {
+impl Least {
+    pub fn new(world: &World, model: usize, numbers: &[usize]) -> Least {
         let own = world.batch_noise.get(model);
         let second = Span::from_secs(1);
         // What is drawn depends on the first request of a batch, which may be any that has arrived.
@@ -45,7 +45,7 @@ impl<'a> Least<'a> {
         };
         let is_noisy = world.noise != orrery_sim::latency::Noise::None || own.is_some();
         Least {
-            laws: world.latency.iter().map(|kind| &kind[model]).collect(),
+            laws: world.latency.iter().map(|kind| growing(&kind[model])).collect(),
             factor: is_noisy.then(|| numbers.iter().map(factor).fold(f64::INFINITY, f64::min)),
             fetch: world.core.delays.fetch_per_request.ns(),
         }
@@ -54,7 +54,7 @@ impl<'a> Least<'a> {
     /// Of a batch of at least so many units with a request of at least this time, in ns.
     pub fn at(&self, units: u64, alone: Span) -> u64 {
         let units = u32::try_from(units).unwrap_or(u32::MAX);
-        let least = self.laws.iter().map(|law| least(law, units, alone).ns()).min().unwrap_or(0);
+        let least = self.laws.iter().map(|law| law.batch(units, alone).ns()).min().unwrap_or(0);
         // Rounding of the factor and of the latency.
         let noisy = |f: f64| (least as f64 * (f - 1e-9) - 1.0).max(0.0) as u64;
         self.factor.map_or(least, noisy).saturating_add(self.fetch)
@@ -62,45 +62,53 @@ impl<'a> Least<'a> {
 
     /// The sizes at which a measured law may have its least part by unit.
     fn steps(&self) -> impl Iterator<Item = u64> {
-        let of = |law: &&Latency| match law {
-            Latency::Table(rows) => rows.iter().map(|r| r.0).collect(),
-            Latency::Grid(grid) => grid.rows.iter().map(|r| r.0).collect(),
-            Latency::Samples(replay) => replay.table.sizes().to_vec(),
-            _ => Vec::new(),
+        let of = |law: &Latency| -> Vec<u32> {
+            match law {
+                Latency::Table(rows) => rows.iter().map(|r| r.0).collect(),
+                Latency::Grid(grid) => grid.rows.iter().map(|r| r.0).collect(),
+                _ => Vec::new(),
+            }
         };
         self.laws.iter().flat_map(of).map(u64::from)
     }
 }
 
-/// The least latency of a batch of at least so many units with a request of at least this time. Measured rows need
-/// not grow.
-fn least(law: &Latency, units: u32, alone: Span) -> Span {
-    let here = law.batch(units, alone);
+/// The law whose batches are the cheapest of at least their units and time: measured rows need not grow.
+fn growing(law: &Latency) -> Latency {
+    let down = |rows: &mut Vec<(u32, Span)>| {
+        (1..rows.len()).rev().for_each(|i| rows[i - 1].1 = rows[i - 1].1.min(rows[i].1));
+    };
     match law {
         Latency::Table(rows) => {
-            rows.iter().filter(|r| r.0 >= units).map(|r| r.1).fold(here, Span::min)
-        }
-        Latency::Grid(grid) => {
-            let lengths = grid.lengths.iter().copied().filter(|l| *l > alone).chain([alone]);
-            let sizes = || grid.rows.iter().map(|r| r.0).filter(|k| *k > units).chain([units]);
-            let all = lengths.flat_map(|l| sizes().map(move |k| law.batch(k, l)));
-            all.fold(here, Span::min)
+            let mut rows = rows.clone();
+            down(&mut rows);
+            Latency::Table(rows)
         }
         Latency::Samples(replay) => {
-            let table = &replay.table;
-            let (last, sizes) = (table.largest(), table.sizes());
-            let from = sizes.partition_point(|k| *k < units).min(sizes.len() - 1);
-            let rows = sizes[from..].iter().flat_map(|k| table.samples(*k)).copied();
-            let least = rows.min().unwrap_or(here);
-            if units <= last { least } else { least.scale(f64::from(units) / f64::from(last)) }
+            let of = |k: &u32| Some((*k, replay.table.samples(*k).iter().min().copied()?));
+            let mut rows = replay.table.sizes().iter().filter_map(of).collect();
+            down(&mut rows);
+            Latency::Table(rows)
         }
-        _ => here,
+        Latency::Grid(grid) => {
+            let mut grid = grid.clone();
+            let mut above: Vec<Span> = vec![Span::MAX; grid.lengths.len()];
+            for (_, row) in grid.rows.iter_mut().rev() {
+                let mut longer = Span::MAX;
+                for (cell, above) in row.iter_mut().zip(&mut above).rev() {
+                    longer = longer.min(*cell).min(*above);
+                    (*cell, *above) = (longer, longer);
+                }
+            }
+            Latency::Grid(grid)
+        }
+        other => other.clone(),
     }
 }
 
 /// The requests of a model.
-struct Mates<'a> {
-    least: Least<'a>,
+struct Mates {
+    least: Least,
     steps: Vec<u64>,
     arrivals: Vec<u64>,
     /// Units of those before each, and of all.
@@ -110,8 +118,8 @@ struct Mates<'a> {
     delays: u64,
 }
 
-impl<'a> Mates<'a> {
-    fn new(world: &'a World, model: usize, all: &[Arrival], own: &[usize]) -> Mates<'a> {
+impl Mates {
+    fn new(world: &World, model: usize, all: &[Arrival], own: &[usize]) -> Mates {
         let d = &world.core.delays;
         let delays = d.dispatch.quantile(0.0).ns() + d.reply.quantile(0.0).ns();
         let mut before = vec![0];
