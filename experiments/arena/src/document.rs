@@ -132,10 +132,10 @@ fn count(n: usize) -> Field {
 }
 
 fn table(league: &League) -> Table {
-    let columns = [
-        "policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst",
-        "possible",
-    ];
+    let has_bounds = !league.bounds.is_empty();
+    let mut columns =
+        vec!["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
+    columns.extend(has_bounds.then_some("possible"));
     let caption =
         "Regret: mean distance of the score to the best policy's, over the scenarios that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
@@ -146,7 +146,7 @@ fn table(league: &League) -> Table {
             |(a, b): (usize, usize)| Field::number(a as f64, range((a, b)).replace(" to ", "-"));
         let half =
             if league.asked.seeds > 1 { format!(" ±{}", short(line.half)) } else { String::new() };
-        table.rows.push(vec![
+        let mut row = vec![
             Field::text(league.name(line.policy)),
             place(&|p| count(p.place)),
             place(&|p| between(p.by_seeds)),
@@ -159,12 +159,11 @@ fn table(league: &League) -> Table {
             league
                 .worst_model(line.policy)
                 .map_or_else(Field::none, |w| Field::number(w, short(w))),
-            league.of_the_possible(line.policy).map_or_else(Field::none, |(part, scenarios)| {
-                let all = league.cells.len();
-                let of = if scenarios == all { String::new() } else { format!(" of {scenarios}") };
-                Field::number(part, format!("{}{of}", short(part)))
-            }),
-        ]);
+        ];
+        let possible = |(part, n)| Field::number(part, format!("{} of {n}", short(part)));
+        let part = || league.of_the_possible(line.policy).map_or_else(Field::none, possible);
+        row.extend(has_bounds.then(part));
+        table.rows.push(row);
     }
     table
 }
@@ -281,8 +280,7 @@ fn scenarios(league: &League) -> Table {
     for (s, (asked, best)) in league.asked.suite.scenarios.iter().zip(&league.bests).enumerate() {
         let Some(best) = best else { continue };
         let mut row = standing(league, &asked.name, best).to_vec();
-        let bound = league.bounds.get(s).copied().flatten();
-        row.push(bound.map_or_else(Field::none, |b| Field::number(b, short(b))));
+        row.push(league.bound(s).map_or_else(Field::none, |b| Field::number(b, short(b))));
         row.push(Field::text(&asked.asks));
         table.rows.push(row);
     }
@@ -326,13 +324,17 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
             "Led: nobody is tied with it; tied: not distinguished from the best; <half: a score below {percent} % of the \
              best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
         ),
-        "Possible: the score over what no scheduler can exceed (docs/bound.md), on the first seed, mean over the \
-         scenarios that have such a bound; `of N` where these are not all."
-            .to_string(),
         "Policies are as released, or tuned by the search described above: defaults were made for their authors' \
          systems, not for these scenarios."
             .to_string(),
     ];
+    if !league.bounds.is_empty() {
+        out.push(
+            "Possible: the score over what no scheduler can exceed (docs/bound.md), seed by seed, mean over the N \
+             scenarios that it ran and that have such a bound."
+                .to_string(),
+        );
+    }
     if league.asked.tie_seeds.is_some() {
         out.push(
             "More seeds were run where they are expected to separate the lead from zero. Looking twice: of truly equal \

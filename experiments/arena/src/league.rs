@@ -32,8 +32,8 @@ pub struct League {
     pub maps: Vec<Map>,
     /// The highest rates, where they were searched for.
     pub rates: Option<Rates>,
-    /// The bound of each scenario, as of [`possible::bounds`](crate::possible::bounds); empty where it was not asked for.
-    pub bounds: Vec<Option<f64>>,
+    /// The bounds of each scenario's runs, as of [`possible::bounds`](crate::possible::bounds).
+    pub bounds: Vec<Option<Vec<f64>>>,
 }
 
 impl League {

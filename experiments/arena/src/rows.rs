@@ -109,7 +109,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),
             "tied": best.map(|b| names(&b.tied)), "standings": standings,
-            "finish_rate_bound": league.bounds.get(s).copied().flatten(),
+            "finish_rate_bound": league.bound(s),
         });
         if more {
             out["seeds"] = league.seeds(s).into();

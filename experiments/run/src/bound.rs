@@ -16,13 +16,11 @@ mod tests;
 
 use crate::error::SpecError;
 use crate::setup::Setup;
-use orrery_sim::core::DeviceChange;
-use orrery_sim::latency::Latency;
 use orrery_sim::request::{Arrival, Source};
 use orrery_sim::time::Time;
 
 /// More requests are not read.
-const REQUESTS_MAX: usize = 5_000_000;
+const REQUESTS_MAX: usize = 2_000_000;
 
 /// No scheduler finishes more in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,53 +90,10 @@ fn arrivals(setup: &Setup, seed: u64) -> Result<Vec<Arrival>, SpecError> {
     };
     while let Some((_, source)) = first(&mut sources) {
         if out.len() == REQUESTS_MAX {
-            return Err(refused("more than 5,000,000 requests"));
+            return Err(refused("more than 2,000,000 requests"));
         }
         out.extend(sources[source].pop());
     }
     let failure = sources.iter_mut().find_map(|s| s.failure());
     failure.map_or(Ok(out), |why| Err(setup.failed(&orrery_sim::driver::Failure::Source(why))))
-}
-
-/// How much device time passes in a second: lanes, each counted as the part of its speed that it has of the
-/// fastest kind's. Devices that come later count as if they were there from the start.
-fn capacity(world: &orrery_sim::driver::World) -> f64 {
-    let added = world.changes.iter().filter_map(|(_, change)| match change {
-        DeviceChange::Added(spec) => Some(spec),
-        _ => None,
-    });
-    let devices = world.core.devices.iter().chain(added);
-    let of = |d: &orrery_sim::cluster::DeviceSpec| {
-        f64::from(d.sharing.devices(d.lanes)) / slowness(world, d.kind as usize)
-    };
-    devices.map(of).sum()
-}
-
-/// A batch on a device of this kind takes at least so many times what it takes on the fastest kind.
-fn slowness(world: &orrery_sim::driver::World, kind: usize) -> f64 {
-    if world.core.delays.fetch_per_request.ns() > 0 {
-        return 1.0;
-    }
-    let models = 0..world.latency[kind].len();
-    let of = |model: usize| {
-        let others = world.latency.iter().map(|laws| &laws[model]);
-        others.map(|other| least_ratio(&world.latency[kind][model], other)).fold(1.0, f64::max)
-    };
-    models.map(of).reduce(f64::min).unwrap_or(1.0)
-}
-
-/// At least how many times what the other law says one says, of any batch: the smaller ratio of their parts.
-fn least_ratio(law: &Latency, other: &Latency) -> f64 {
-    let (parts, others) = match (law, other) {
-        (Latency::Affine { alpha: a, beta: b }, Latency::Affine { alpha: c, beta: d }) => {
-            ([a.ns() as f64, b.ns() as f64], [c.ns() as f64, d.ns() as f64])
-        }
-        (Latency::Eq3 { c0: a, c1: b }, Latency::Eq3 { c0: c, c1: d }) => {
-            ([a.ns() as f64, *b], [c.ns() as f64, *d])
-        }
-        _ => return 1.0,
-    };
-    let ratios = parts.iter().zip(others).filter(|(_, o)| *o > 0.0).map(|(p, o)| p / o);
-    // A nanosecond of rounding.
-    ratios.reduce(f64::min).map_or(1.0, |ratio| ratio * (1.0 - 1e-6))
 }

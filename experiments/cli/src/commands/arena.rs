@@ -164,7 +164,7 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         args.label.iter().for_each(|label| runs.policy.clone_from(label));
         runs.join(&asked.suite, &mut cells)?;
     }
-    let Some(bounds) = possible::bounds(&asked, &how)? else { return Ok(stopped(args)) };
+    let Some(bounds) = possible::bounds(&asked, &cells, &how)? else { return Ok(stopped(args)) };
     let mut league = League::of(asked, own, cells);
     (league.rates, league.bounds) = (found, bounds);
     if let Some(names) = names {

@@ -4,8 +4,10 @@
 //! Pieces fit where in no interval more device time is due than passes. Which sets fit is a polymatroid, so taking
 //! requests by their device time, the least first, each as far as it fits, is best (Edmonds, 1970).
 
-use super::capacity;
+use orrery_sim::cluster::DeviceSpec;
+use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::World;
+use orrery_sim::latency::Latency;
 use orrery_sim::request::Arrival;
 use orrery_sim::time::Time;
 
@@ -40,6 +42,48 @@ pub fn most(
     let taken: f64 = order.iter().map(|place| slack.take(*place, work(*place))).sum();
     // Rounding errors are far below a thousandth of a request.
     free as u64 + (taken + 1e-3) as u64
+}
+
+/// How much device time passes in a second: lanes, each counted as the part of its speed that it has of the
+/// fastest kind's. Devices that come later count as if they were there from the start.
+fn capacity(world: &World) -> f64 {
+    let added = world.changes.iter().filter_map(|(_, change)| match change {
+        DeviceChange::Added(spec) => Some(spec),
+        _ => None,
+    });
+    let devices = world.core.devices.iter().chain(added);
+    let of =
+        |d: &DeviceSpec| f64::from(d.sharing.devices(d.lanes)) / slowness(world, d.kind as usize);
+    devices.map(of).sum()
+}
+
+/// A batch on a device of this kind takes at least so many times what it takes on the fastest kind.
+fn slowness(world: &World, kind: usize) -> f64 {
+    if world.core.delays.fetch_per_request.ns() > 0 {
+        return 1.0;
+    }
+    let models = 0..world.latency[kind].len();
+    let of = |model: usize| {
+        let others = world.latency.iter().map(|laws| &laws[model]);
+        others.map(|other| least_ratio(&world.latency[kind][model], other)).fold(1.0, f64::max)
+    };
+    models.map(of).reduce(f64::min).unwrap_or(1.0)
+}
+
+/// At least how many times what the other law says one says, of any batch: the smaller ratio of their parts.
+fn least_ratio(law: &Latency, other: &Latency) -> f64 {
+    let (parts, others) = match (law, other) {
+        (Latency::Affine { alpha: a, beta: b }, Latency::Affine { alpha: c, beta: d }) => {
+            ([a.ns() as f64, b.ns() as f64], [c.ns() as f64, d.ns() as f64])
+        }
+        (Latency::Eq3 { c0: a, c1: b }, Latency::Eq3 { c0: c, c1: d }) => {
+            ([a.ns() as f64, *b], [c.ns() as f64, *d])
+        }
+        _ => return 1.0,
+    };
+    let ratios = parts.iter().zip(others).filter(|(_, o)| *o > 0.0).map(|(p, o)| p / o);
+    // A nanosecond of rounding.
+    ratios.reduce(f64::min).map_or(1.0, |ratio| ratio * (1.0 - 1e-6))
 }
 
 /// The device time that is left in intervals from an arrival to a deadline. Of the interval of `p` and `q` it is

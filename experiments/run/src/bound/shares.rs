@@ -1,8 +1,8 @@
 //! The least device time of each request: its part of the cheapest batch that it can be in.
 //!
-//! A batch of `u` units that ends in time lies in the window of each of its requests, so they arrive within the
-//! model's longest SLO less the batch's latency; that limits `u`. It costs at least `l(u)`, the least latency of any
-//! batch of at least `u` units whose longest request is at least this one. So each unit costs at least `l(u) / u`.
+//! A batch lies in the window of each request that it finishes in time. So these arrive within the model's longest SLO
+//! less the batch's latency, which limits their units, `u`. The batch costs at least `l(u)`, the least latency of any
+//! batch of at least `u` units whose longest request is at least this one: `l(u) / u` for each of these units.
 
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;

@@ -4,7 +4,7 @@ use super::*;
 use crate::setup::{Workload, applications};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::World;
-use orrery_sim::latency::{Grid, Noise};
+use orrery_sim::latency::{Grid, Latency, Noise};
 use orrery_sim::request::{AppId, ModelId, VecSource};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
