@@ -132,8 +132,10 @@ fn count(n: usize) -> Field {
 }
 
 fn table(league: &League) -> Table {
-    let columns =
-        ["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
+    let has_bounds = !league.bounds.is_empty();
+    let mut columns =
+        vec!["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
+    columns.extend(has_bounds.then_some("possible"));
     let caption =
         "Regret: mean distance of the score to the best policy's, over the scenarios that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
@@ -144,7 +146,7 @@ fn table(league: &League) -> Table {
             |(a, b): (usize, usize)| Field::number(a as f64, range((a, b)).replace(" to ", "-"));
         let half =
             if league.asked.seeds > 1 { format!(" ±{}", short(line.half)) } else { String::new() };
-        table.rows.push(vec![
+        let mut row = vec![
             Field::text(league.name(line.policy)),
             place(&|p| count(p.place)),
             place(&|p| between(p.by_seeds)),
@@ -157,7 +159,11 @@ fn table(league: &League) -> Table {
             league
                 .worst_model(line.policy)
                 .map_or_else(Field::none, |w| Field::number(w, short(w))),
-        ]);
+        ];
+        let possible = |(part, n)| Field::number(part, format!("{} of {n}", short(part)));
+        let part = || league.of_the_possible(line.policy).map_or_else(Field::none, possible);
+        row.extend(has_bounds.then(part));
+        table.rows.push(row);
     }
     table
 }
@@ -269,11 +275,12 @@ fn standing(league: &League, scenario: &str, best: &Best) -> [Field; 5] {
 }
 
 fn scenarios(league: &League) -> Table {
-    let columns = ["scenario", "best", "score", "lead", "tied with it", "asks"];
+    let columns = ["scenario", "best", "score", "lead", "tied with it", "bound", "asks"];
     let mut table = Table { keys: 1, ..Table::new("", &columns) };
-    for (asked, best) in league.asked.suite.scenarios.iter().zip(&league.bests) {
+    for (s, (asked, best)) in league.asked.suite.scenarios.iter().zip(&league.bests).enumerate() {
         let Some(best) = best else { continue };
         let mut row = standing(league, &asked.name, best).to_vec();
+        row.push(league.bound(s).map_or_else(Field::none, |b| Field::number(b, short(b))));
         row.push(Field::text(&asked.asks));
         table.rows.push(row);
     }
@@ -321,6 +328,13 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
          systems, not for these scenarios."
             .to_string(),
     ];
+    if !league.bounds.is_empty() {
+        out.push(
+            "Possible: the score over what no scheduler can exceed (docs/bound.md), seed by seed, mean over the N \
+             scenarios that it ran and that have such a bound."
+                .to_string(),
+        );
+    }
     if league.asked.tie_seeds.is_some() {
         out.push(
             "More seeds were run where they are expected to separate the lead from zero. Looking twice: of truly equal \

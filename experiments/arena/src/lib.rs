@@ -19,6 +19,7 @@ pub mod fight;
 pub mod league;
 pub mod map;
 pub mod own;
+pub mod possible;
 pub mod rates;
 pub mod rows;
 mod shipped;

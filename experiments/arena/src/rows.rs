@@ -92,6 +92,8 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
             "place": l.place.map(|p| p.place), "place_by_seeds": l.place.map(|p| p.by_seeds),
             "place_by_scenarios": l.place.map(|p| p.by_scenarios),
             "worst_model_finish_rate": league.worst_model(l.policy),
+            "of_the_possible": league.of_the_possible(l.policy).map(|p| p.0),
+            "scenarios_with_bound": league.of_the_possible(l.policy).map_or(0, |p| p.1),
         })
     };
     let more = league.asked.tie_seeds.is_some();
@@ -107,6 +109,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),
             "tied": best.map(|b| names(&b.tied)), "standings": standings,
+            "finish_rate_bound": league.bound(s),
         });
         if more {
             out["seeds"] = league.seeds(s).into();

@@ -4,6 +4,7 @@
 //! Nothing here reads a file: [`Setup`]s are made from scenarios, one floor above. What a simulation spends its time
 //! in is compiled here and below; the floors above are built quickly rather than well.
 
+pub mod bound;
 pub mod error;
 pub mod limits;
 pub mod policies;

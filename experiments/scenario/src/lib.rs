@@ -45,7 +45,9 @@ pub mod search;
 pub mod tokens;
 pub mod whole;
 
-pub use orrery_run::{PolicySpec, Setup, SpecError, error, limits, policies, policy_spec, setup};
+pub use orrery_run::{
+    PolicySpec, Setup, SpecError, bound, error, limits, policies, policy_spec, setup,
+};
 pub use scenario::{Scenario, zoo};
 pub use whole::read_text;
 

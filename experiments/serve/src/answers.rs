@@ -120,7 +120,7 @@ impl Answers {
         policies: &[PolicySpec],
         seeds: Seeds,
     ) -> Result<Vec<Row>, SpecError> {
-        self.install(|| rows_of_scenario(scenario, policies, seeds, None))
+        self.install(|| rows_of_scenario(scenario, policies, seeds, None, false))
     }
 
     /// Runs cells side by side: `tell` is given the rows of each that came to its end.

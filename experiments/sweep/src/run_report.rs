@@ -76,9 +76,11 @@ fn by_policy(rows: &[Row]) -> Table {
     let versus = rows.iter().find(|r| difference_in(&r.metric).is_some());
     let less = versus.map(|row| format!("vs. {}", row.versus));
     let costs = rows.iter().any(|r| r.metric == metric::MEAN_COST);
+    let bounds = rows.iter().any(|r| r.metric == metric::FINISH_RATE_BOUND);
     let columns: Vec<(&Metric, Column)> =
         metric::all().iter().filter_map(|m| Some((m, m.run?))).collect();
     let mut head = vec!["policy", "requests", "finish rate"];
+    head.extend(bounds.then_some("bound"));
     head.extend(costs.then_some("mean cost"));
     head.extend(less.as_deref());
     head.extend(columns.iter().map(|c| c.1.heading));
@@ -90,6 +92,7 @@ fn by_policy(rows: &[Row]) -> Table {
             requests.map_or(Field::none(), |n| Field::number(n, reading(metric::REQUESTS, n)));
         let mut line = vec![Field::text(&*cell[0].policy), requests];
         line.push(with_interval(of(metric::FINISH_RATE), 4));
+        line.extend(bounds.then(|| with_interval(of(metric::FINISH_RATE_BOUND), 4)));
         line.extend(costs.then(|| with_interval(of(metric::MEAN_COST), 4)));
         line.extend(less.is_some().then(|| difference(cell)));
         line.extend(columns.iter().map(|(metric, c)| plain(of(metric.name), c.digits)));

@@ -5,21 +5,24 @@ use super::rows::{difference, rows};
 use super::scenario_cell::{Cell, ScenarioCell, Subject};
 use super::seeds::Seeds;
 use orrery_report::{Progress, say};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
+use orrery_scenario::bound::Bound;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// The rows of a scenario's policies; each after the first is compared with the first. `done` is a run
-/// of the first policy that was made already.
+/// of the first policy that was made already. With `bound`, each run also has the bound of its seed.
 ///
 /// # Errors
-/// When a run cannot be made.
+/// When a run cannot be made, or there is no bound of the scenario.
 pub fn rows_of_scenario(
     scenario: &Scenario,
     policies: &[PolicySpec],
     seeds: Seeds,
     done: Option<&Replication>,
+    bound: bool,
 ) -> Result<Vec<Row>, SpecError> {
     for note in scenario.setup(seeds.first)?.notes {
         say(&note);
@@ -35,7 +38,16 @@ pub fn rows_of_scenario(
         progress.step();
         runs
     };
-    let runs: Vec<_> = cells.par_iter().enumerate().map(run).collect::<Result<_, _>>()?;
+    let mut runs: Vec<_> = cells.par_iter().enumerate().map(run).collect::<Result<_, _>>()?;
+    let mut bounds: BTreeMap<u64, Bound> = BTreeMap::new();
+    for run in runs.iter_mut().flatten().filter(|_| bound) {
+        let of_seed = match bounds.get(&run.seed) {
+            Some(known) => *known,
+            None => Bound::of(&scenario.setup(run.seed)?, run.seed)?,
+        };
+        bounds.insert(run.seed, of_seed);
+        run.push("all", metric::FINISH_RATE_BOUND, of_seed.finish_rate(), of_seed.offered);
+    }
     let mut out = Vec::new();
     for (i, (cell, own)) in cells.iter().zip(&runs).enumerate() {
         let place = cell.place(&scenario.name);

@@ -53,7 +53,7 @@ fn of_file(path: &str) -> Result<(), SpecError> {
     }
     let scenario = Scenario::load(Path::new(path))?;
     let (policies, seed) = (scenario.policies()?, scenario.seed);
-    let rows = scenario_rows::rows_of_scenario(&scenario, &policies, one_seed(seed), None)?;
+    let rows = scenario_rows::rows_of_scenario(&scenario, &policies, one_seed(seed), None, false)?;
     wrote(path, "csv", to_csv(&rows).as_bytes());
     let setup = scenario.setup(seed)?;
     for policy in &policies {

@@ -3,6 +3,7 @@
 use super::run::Ran;
 use crate::recount::Recount;
 use orrery_results::Row;
+use orrery_scenario::bound::Bound;
 use orrery_sim::audit::{Finding, audit_log};
 use orrery_sim::cluster::Sharing;
 use orrery_sim::log::read_log;
@@ -26,6 +27,7 @@ pub fn fault(law: impl Into<String>, found: impl Into<String>) -> Fault {
 pub fn faults(ran: &Ran) -> Vec<Fault> {
     let mut faults = audited(ran);
     faults.extend(recounted(ran));
+    faults.extend(bounded(ran));
     faults.extend(ran.rows.iter().flat_map(possible));
     faults
 }
@@ -56,6 +58,15 @@ fn recounted(ran: &Ran) -> Vec<Fault> {
         (!is_right).then(|| fault(format!("{metric} is that of the log"), found))
     };
     expected.into_iter().filter_map(wrong).collect()
+}
+
+/// No run finishes more in time than any scheduler can, where such a bound is known.
+fn bounded(ran: &Ran) -> Option<Fault> {
+    let bound = Bound::of(&ran.setup, ran.scenario.seed).ok()?;
+    let (offered, in_time) = (ran.value("requests"), ran.value("in_time"));
+    let is_right = bound.offered as f64 == offered && in_time <= bound.in_time as f64;
+    let found = format!("{in_time} of {offered}, and {bound:?}");
+    (bound.offered > 0 && !is_right).then(|| fault("no run is above the bound", found))
 }
 
 /// Shares are within 0 and 1, counts and times are not negative, and so are their intervals.

@@ -2,6 +2,7 @@
 
 use crate::fight::{Asked, How, Outcome, fight};
 use crate::league::League;
+use crate::possible::bounds;
 use crate::suite::Suite;
 use orrery_results::metric;
 use orrery_scenario::{PolicySpec, policies};
@@ -37,8 +38,20 @@ fn the_scores_of_the_shipped_policies_are_those_that_were_looked_at() {
         );
     }
     assert_eq!(text.lines().count(), found.lines().count());
+    // Nobody finishes more than any scheduler can, in any run.
+    let bounds = bounds(&asked, &cells, &How::default()).expect("bounds").expect("whole");
+    for (s, row) in cells.iter().enumerate() {
+        let bounds = bounds[s].as_ref().filter(|b| b.len() == 2).expect("a bound of each seed");
+        for rates in row.iter().filter_map(|cell| cell.values(metric::FINISH_RATE)) {
+            let is_below = rates.iter().zip(bounds).all(|(rate, bound)| rate <= bound);
+            assert!(is_below, "{}: {rates:?} {bounds:?}", asked.suite.scenarios[s].name);
+        }
+    }
     // Nobody beats the one that knows every execution time where one GPU's requests vary much.
-    let league = League::of(asked, vec![], cells);
+    let league = League { bounds, ..League::of(asked, vec![], cells) };
+    assert!(
+        (0..league.names.len()).all(|p| league.of_the_possible(p).is_some_and(|of| of.0 <= 1.0))
+    );
     let oracle = league.names.iter().position(|n| n == "oracle").expect("the oracle");
     assert!(
         league.lines.iter().all(|l| l.policy != oracle || (l.behind < 0.0 && l.place.is_none()))

@@ -8,7 +8,7 @@ use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
 use orrery_arena::ties::break_ties;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
-use orrery_arena::{League, Suite, claims, document, rates, rows, stories};
+use orrery_arena::{League, Suite, claims, document, possible, rates, rows, stories};
 use orrery_report::figure::{Size, check_name, save, unsuitable};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::check_place;
@@ -164,8 +164,9 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         args.label.iter().for_each(|label| runs.policy.clone_from(label));
         runs.join(&asked.suite, &mut cells)?;
     }
+    let Some(bounds) = possible::bounds(&asked, &cells, &how)? else { return Ok(stopped(args)) };
     let mut league = League::of(asked, own, cells);
-    league.rates = found;
+    (league.rates, league.bounds) = (found, bounds);
     if let Some(names) = names {
         league.names = names;
         league.id += "-tuned";

@@ -56,8 +56,8 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         None => None,
     };
     let pool = pool(args.jobs.unwrap_or(0).into())?;
-    let mut rows =
-        pool.install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref()))?;
+    let mut rows = pool
+        .install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref(), args.bound))?;
     args.set.tell(&mut rows);
     if let (true, Some(folder)) = (args.details, &args.output.out) {
         details::write(&scenario, &policies, first, folder)?;

@@ -153,7 +153,7 @@ impl Rerun {
         let scenario = Scenario::load(path)?;
         input.add_text(scenario.text(), path);
         let policies = policies_of(&scenario, &self.policies, check)?;
-        rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None)
+        rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None, false)
     }
 
     fn tokens(

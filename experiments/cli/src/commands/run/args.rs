@@ -15,6 +15,7 @@ use std::path::PathBuf;
   orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
   orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
   orrery run scenarios/one-gpu-bert.toml --set model.bert.slo_ms=80
+  orrery run scenarios/md1.toml --bound
   orrery run scenarios/md1.toml --policy fifo --log md1.log --why
   orrery run scenarios/jobs-on-a-gpu.toml
   orrery run scenarios/tokens.toml")]
@@ -47,6 +48,9 @@ pub struct Run {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
+    /// Also print a finish rate that no scheduler can exceed on these requests, whatever it knows (docs/bound.md).
+    #[arg(long)]
+    pub bound: bool,
     /// Write the schedule log of the first seed to this file; needs exactly one policy.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub log: Option<PathBuf>,

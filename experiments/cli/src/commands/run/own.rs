@@ -27,6 +27,7 @@ pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, Spec
         ("--why", args.why),
         ("--details", args.details),
         ("--set", is_set),
+        ("--bound", args.bound),
     ];
     if let Some((option, _)) = refused.iter().find(|o| o.1) {
         let allowed = format!(
