@@ -18,6 +18,10 @@ pub(crate) const PANELS_MAX: usize = 16;
 const METRIC: &str = "metric";
 /// What our own results are called beside the paper's.
 const SIMULATED: &str = "simulated";
+/// The preset of systems of no paper.
+const REFERENCE: &str = "reference";
+/// Such systems: the simplest one, and one that knows all execution times.
+const YARDSTICKS: [&str; 2] = ["fifo", "oracle"];
 /// How to get fewer panels or series.
 pub(crate) const CHOOSE_FEWER: &str =
     "choose among the rows (`--case`, `--preset`, `--system`, `--scope`)";
@@ -307,17 +311,21 @@ impl<'a> Curves<'a> {
         if differing.is_empty() { base.into() } else { format!("{base}[{}]", differing.join(",")) }
     }
 
-    /// The style of a system's preset: the first that it has is drawn strongest.
+    /// The style of a system's preset: the first that it has is drawn strongest, a yardstick thin.
     fn style(&self, name: &str, preset: &str) -> Style {
         let has =
             |p: &&String| self.points.iter().any(|x| self.series(x.row) == (name, p.as_str()));
         let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
-        self.looks.style(name).variant(variant)
+        let style = self.looks.style(name).variant(variant);
+        match preset == REFERENCE && YARDSTICKS.contains(&system_of(name)) {
+            true => style.thin(),
+            false => style,
+        }
     }
 }
 
 fn preset_rank(preset: &str) -> usize {
-    ["calibrated", "", "reference", "paper", "released"]
+    ["calibrated", "", REFERENCE, "paper", "released"]
         .iter()
         .position(|p| *p == preset)
         .unwrap_or(5)

@@ -69,7 +69,9 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
     let counts: Vec<usize> = grids.iter().flatten().map(|c| c.3).collect();
     let most = counts.iter().copied().max().unwrap_or(1);
     let columns = if p.columns > 0 { p.columns } else { grid_for(keys.len()).0 };
-    let wide = (34.0 * xs.values.len() as f64).clamp(150.0, 520.0);
+    // A minus needs room too.
+    let of_cell = if values().any(|v| short(v).starts_with('−')) { 40.0 } else { 34.0 };
+    let wide = (of_cell * xs.values.len() as f64).clamp(150.0, 520.0);
     let high = (22.0 * ys.values.len() as f64).clamp(66.0, 400.0);
     let metric = names::metric(&p.metrics[0], &rows[0].unit, 0.0).label;
     let metric = match (p.y_label.is_empty(), prepared.over.is_empty()) {

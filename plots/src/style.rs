@@ -95,6 +95,11 @@ impl Style {
         Style { fill, stroke: Stroke { width, ..self.stroke }, ..self }
     }
 
+    /// The style of a yardstick beside a paper's systems.
+    pub(crate) fn thin(self) -> Style {
+        Style { stroke: Stroke { width: 0.7, ..self.stroke }, ..self }
+    }
+
     /// A point that is pointed at.
     pub(crate) fn star(self) -> Style {
         let stroke = Stroke::solid(Color::BLACK, 1.0);

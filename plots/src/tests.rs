@@ -205,6 +205,21 @@ fn the_paper_can_be_left_out() {
 }
 
 #[test]
+fn a_yardstick_is_a_thin_line() {
+    let thin = |preset: &str| {
+        let mut rows = samples::finish_rates(1);
+        rows.retain(|r| r.system != "fifo" && (r.system != "kairos" || r.preset == "released"));
+        for row in rows.iter_mut().filter(|r| r.system == "kairos") {
+            (row.system, row.policy) = ("fifo".into(), "fifo".into());
+            row.preset = preset.into();
+        }
+        let svg = finish_rate_by_slo(&rows, &RowFilter::default()).unwrap().to_svg();
+        svg.contains("stroke-width=\"0.7\"")
+    };
+    assert!(thin("reference") && !thin("calibrated"));
+}
+
+#[test]
 fn flagged_rows_are_crossed_and_explained() {
     let svg = figures()[0].1.to_svg();
     assert!(svg.contains("too few samples behind the value (few-samples): 1 of 70 points"));

@@ -270,6 +270,12 @@ table! {
     LEFT_OUT_ABS_ERROR = plain("left_out_abs_error");
     /// median over cells, against the paper
     MEDIAN_ABS_ERROR = plain("median_abs_error");
+    /// mean finish rate over cases, less that of the best other system; each by its best setting
+    LEAD = plain("lead");
+    /// a system's `mean_abs_error`, by its best setting
+    COLUMN_ABS_ERROR = plain("column_abs_error");
+    /// the largest of several systems' `column_abs_error`
+    WORST_ABS_ERROR = plain("worst_abs_error");
 
     // Laws and scores.
 

@@ -37,6 +37,7 @@ const THINNED: &[(&str, &str)] = &[
     ),
     ("orrery reproduce tokens-deadlines --plot tokens-deadlines.svg", "--seeds 1"),
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
+    ("orrery reproduce orloj-needed", "--case one-modal --set load.requests=300"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (

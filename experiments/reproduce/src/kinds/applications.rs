@@ -5,6 +5,7 @@ pub mod cases;
 pub mod keys;
 mod kind;
 pub mod laws;
+mod lead;
 pub(super) mod left_out;
 pub(super) mod means;
 pub mod run;
@@ -18,9 +19,11 @@ use crate::kinds::applications::table::{Applications, SLO_X_P99};
 use crate::runner::{Cell, KindDocument, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
+use left_out::LeaveOneOut;
 use means::SLO;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
+use orrery_results::metric::LEAD;
 use orrery_scenario::limits::within;
 use orrery_scenario::scenario::with_keys;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -170,6 +173,14 @@ impl<'a> Cases<'a> {
         Ok(facts.filter(|(metric, _)| is_shown(metric)).map(row).collect())
     }
 
+    fn leave(&self) -> LeaveOneOut {
+        self.keys.leave_one_out.clone().unwrap_or_default()
+    }
+
+    fn has_leads(&self) -> bool {
+        self.experiment.show.iter().any(|m| m == LEAD)
+    }
+
     fn place(&self, one: &One<'_>, spec_sha256: String) -> Row {
         let world = &self.worlds[one.world];
         let warm_up = world.world.applications.load.warm_up;
@@ -244,6 +255,9 @@ impl Runner for Cases<'_> {
         if self.keys.mean_over.is_empty() {
             return places;
         }
+        if metrics.iter().any(|m| m == LEAD) {
+            return lead::drawn(self.experiment, &self.leave(), &places);
+        }
         let changes = means::changes(&places);
         let is_left_out = |metric: &String| left_out::METRICS.contains(&metric.as_str());
         if !metrics.iter().any(is_left_out) {
@@ -261,7 +275,11 @@ impl Runner for Cases<'_> {
         let e = self.experiment;
         let left = self.keys.leave_one_out.as_ref();
         let left = || left.map_or(Vec::new(), |leave| left_out::rows(e, leave, cells));
-        (!self.keys.mean_over.is_empty()).then(|| [means::rows(e, cells), left()].concat())
+        let lead = || match self.has_leads() {
+            true => lead::rows(e, &self.leave(), cells),
+            false => Vec::new(),
+        };
+        (!self.keys.mean_over.is_empty()).then(|| [means::rows(e, cells), lead(), left()].concat())
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
@@ -286,11 +304,12 @@ impl Runner for Cases<'_> {
             self.seeds.in_words()
         );
         let asked = vec![("measure", measure)];
+        let base = self.experiment.compare_to.as_deref().unwrap_or_default();
         if !self.keys.mean_over.is_empty() {
             let sections = left_out::section(rows).into_iter().collect();
-            return KindDocument { asked, sections, ..KindDocument::default() };
+            let results = lead::parts(base, rows);
+            return KindDocument { asked, results, sections };
         }
-        let base = self.experiment.compare_to.as_deref().unwrap_or_default();
         let compared = scores::paired(self.experiment, cells).into_iter();
         let claim = &self.keys.improvement_claim;
         let compared = compared.chain(scores::improvements(self.experiment, claim, rows));

@@ -54,6 +54,8 @@ impl OfApplications {
         }
         let axes: Vec<&str> = e.axis.iter().map(|a| a.name.as_str()).collect();
         leave.own.iter().try_for_each(|name| known("leave_one_out.own", name, &axes).map(drop))?;
+        let systems: Vec<&str> = e.system.iter().map(|s| s.name.as_str()).collect();
+        leave.by.iter().try_for_each(|name| known("leave_one_out.by", name, &systems).map(drop))?;
         let cases = e.cases();
         let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
         let mut twins = leave.twins.iter().flatten();

@@ -29,9 +29,23 @@ pub struct LeaveOneOut {
     /// Axes that change one system alone each: a system takes its own best value of them.
     #[schemars(extend("x-default" = "none"))]
     pub own: Vec<String>,
+    /// The systems whose errors choose the configuration that all share.
+    #[schemars(extend("x-default" = "all"))]
+    pub by: Vec<String>,
     /// Cases that are nearly the same, in lists: with one of a list the others are left out too.
     #[schemars(extend("x-default" = "none"))]
     pub twins: Vec<Vec<String>>,
+}
+
+impl LeaveOneOut {
+    /// The axes that all systems have in common, and those of one system alone.
+    pub(super) fn parts(&self, axes: &str) -> (String, String) {
+        let is_own = |axis: &&str| {
+            axis.split_once('=').is_some_and(|(name, _)| self.own.iter().any(|o| o == name))
+        };
+        let (own, common): (Vec<&str>, Vec<&str>) = axes.split(';').partition(is_own);
+        (common.join(";"), own.join(";"))
+    }
 }
 
 /// The metrics of its rows.
@@ -58,6 +72,8 @@ struct Points {
     /// By case: the first of its twins, or itself.
     twins: Vec<usize>,
     systems: Vec<(String, String)>,
+    /// Those whose errors choose; all if empty.
+    by: Vec<String>,
     common: Vec<String>,
     own: Vec<String>,
     all: Vec<Point>,
@@ -79,21 +95,17 @@ fn place_of<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
 
 impl Points {
     fn of(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Points {
-        let mut points = Points::default();
+        let mut points = Points { by: leave.by.clone(), ..Points::default() };
         for cell in cells {
             let place = &cell.place;
             let is = |system: &str, at: &str| is_of(place, system) && is_at(place, at);
             let Some(number) = e.paper.iter().find(|n| is(&n.system, &n.at)) else { continue };
-            let change = change(place);
-            let is_own = |axis: &&str| {
-                axis.split_once('=').is_some_and(|(name, _)| leave.own.iter().any(|o| o == name))
-            };
-            let (own, common): (Vec<&str>, Vec<&str>) = change.split(';').partition(is_own);
+            let (common, own) = leave.parts(&change(place));
             points.all.push(Point {
                 case: place_of(&mut points.cases, place.case.clone()),
                 system: place_of(&mut points.systems, (place.system.clone(), place.preset.clone())),
-                common: place_of(&mut points.common, common.join(";")),
-                own: place_of(&mut points.own, own.join(";")),
+                common: place_of(&mut points.common, common),
+                own: place_of(&mut points.own, own),
                 slo: place.axis(SLO).unwrap_or_default().to_string(),
                 error: (rate(cell) - number.value).abs(),
                 paper: number.value,
@@ -135,7 +147,8 @@ impl Points {
         };
         let total = |common: &usize| {
             let best = |system| best_own(*common, system).map(|own| (system, own));
-            let chosen = (0..self.systems.len()).filter_map(best);
+            let asked = |s: &usize| self.by.is_empty() || self.by.contains(&self.systems[*s].0);
+            let chosen = (0..self.systems.len()).filter(asked).filter_map(best);
             chosen.map(|(system, own)| elsewhere[at(system, *common, own)].0).sum::<f64>()
         };
         let common = (0..commons).min_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or(0);
@@ -302,6 +315,7 @@ mod tests {
             cases: ["std-1", "std-2", "std-3"].map(str::to_string).to_vec(),
             twins: vec![0, 1, 2],
             systems: vec![("a".into(), String::new()), ("b".into(), String::new())],
+            by: Vec::new(),
             common: words("common=", 2),
             own: words("own=", 2),
             all: Vec::new(),
@@ -355,6 +369,9 @@ mod tests {
         let left = points(&[[a, b]; 3]).leave_out(1);
         let owns: Vec<(usize, f64)> = left.systems.iter().map(|s| (s.0, s.1)).collect();
         assert_eq!((left.common, owns), (1, vec![(1, 0.25), (0, 0.1)]));
+        let mut by_a = points(&[[a, b]; 3]);
+        by_a.by = vec!["a".to_string()];
+        assert_eq!(by_a.leave_out(1).common, 0, "chosen by one alone");
         // The paper's other cases are 0 and 2, whose median is 1.
         assert_eq!(left.systems[0].2, 0.0);
     }

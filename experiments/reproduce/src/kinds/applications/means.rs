@@ -58,7 +58,7 @@ pub(super) fn rate(cell: &Cell) -> f64 {
 }
 
 /// Errors against the paper, of the cells that it has.
-fn errors(set: &[&Cell], numbers: &[Number]) -> Vec<f64> {
+pub(super) fn errors(set: &[&Cell], numbers: &[Number]) -> Vec<f64> {
     let error = |cell: &&Cell| {
         let is = |n: &&Number| is_of(&cell.place, &n.system) && is_at(&cell.place, &n.at);
         numbers.iter().find(is).map(|n| (rate(cell) - n.value).abs())
