@@ -42,14 +42,13 @@
 mod model;
 mod row;
 
-use self::model::{Candidate, Model, Suspect, Waiting};
+use self::model::{Batch, Candidate, Member, Model, Suspect, Waiting};
 use self::row::{Row, given};
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, Words, count, flag, word,
 };
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
-use crate::distribution::Histogram;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, ModelId, RequestId};
 use crate::time::{Span, Time};
@@ -146,12 +145,11 @@ struct Running {
     /// When it is expected to start on the device.
     start: Time,
     model: usize,
-    row: Rc<Row>,
+    batch: Batch,
     /// The stop that it runs until, and the number of those within its earliest deadline.
     stop: usize,
     within: usize,
     due: Time,
-    members: Vec<(Waiting, usize, Rc<Histogram>)>,
     /// It has run for its time.
     is_over: bool,
     is_stopped: bool,
@@ -212,9 +210,9 @@ impl BestYield {
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         while let Some(device) = self.free.next() {
             let Some((model, best, _)) = self.best(now, out) else { return };
-            let (members, row) = self.models[model].take(now + self.beyond.reserve(), &best);
+            let batch = self.models[model].take(now + self.beyond.reserve(), &best);
             self.free.take_next();
-            self.launch(now, (device, model), members, row, out);
+            self.launch(now, (device, model), batch, out);
         }
     }
 
@@ -222,14 +220,14 @@ impl BestYield {
         &mut self,
         now: Time,
         (device, model): (DeviceId, usize),
-        members: Vec<(Waiting, usize, Rc<Histogram>)>,
-        row: Rc<Row>,
+        batch: Batch,
         out: &mut Actions,
     ) {
         self.ids.clear();
-        self.ids.extend(members.iter().map(|m| m.0.id));
+        self.ids.extend(batch.members.iter().map(|m| m.waiting.id));
         let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
-        let due = members.iter().map(|m| m.0.deadline).min().unwrap_or(Time::NEVER);
+        let Batch { members, row } = &batch;
+        let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
         let within = row.within(due.since(now + self.beyond.reserve()));
         let start = now + self.beyond.mean();
         let stop = row.best(within).map_or(row.stops.len() - 1, |best| best.1);
@@ -248,11 +246,10 @@ impl BestYield {
             issued: now,
             start,
             model,
-            row,
+            batch,
             stop,
             within,
             due,
-            members,
             is_over: false,
             is_stopped: false,
             joining: Vec::new(),
@@ -270,7 +267,7 @@ impl BestYield {
         for (i, r) in
             self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
         {
-            let (k, end) = (r.members.len(), r.start + r.row.stops[0].after);
+            let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
             if now >= end || !self.can_preempt[r.device.index()] {
                 continue;
             }
@@ -310,8 +307,8 @@ impl BestYield {
             if !r.is_over || r.is_stopped {
                 continue;
             }
-            let at = r.row.within(now.since(r.start)).max(1) - 1;
-            let go_on = r.row.best_after(at.max(r.stop), r.within);
+            let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+            let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
             let other = self.best(now, out);
             let always = self.config.stop == Stop::Always;
             let is_better =
@@ -322,7 +319,7 @@ impl BestYield {
                     (r.stop, r.is_over) = (go_on.1, false);
                     out.set_timer(
                         timer(r.device),
-                        r.start + r.row.stops[r.stop].after + Span::from_ns(1),
+                        r.start + r.batch.row.stops[r.stop].after + Span::from_ns(1),
                     );
                 }
                 // It cannot be in time any more, or is worth less.
@@ -334,9 +331,9 @@ impl BestYield {
     /// Each request of a stopped batch waits alone, with its law given that the longest of them is longer.
     fn suspect(&mut self, now: Time, r: Running) {
         let model = &mut self.models[r.model];
-        let at = r.row.within(now.since(r.start)).max(1) - 1;
-        for (waiting, _, law) in r.members {
-            let law = Rc::new(given(&law, &r.row, at));
+        let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+        for Member { waiting, law } in r.batch.members {
+            let law = Rc::new(given(&law, &r.batch.row, at));
             let row = Rc::new(Row::of(&model.law, 1, &law));
             model.suspects.push(Suspect { waiting, law, row });
         }
@@ -351,17 +348,18 @@ impl BestYield {
         out.clear_timer(timer(device));
         if let Outcome::Done { device, .. } = outcome {
             let expected =
-                if self.models[r.model].is_certain { r.row.stops[0].after } else { device };
+                if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
             self.beyond.learn(now.since(r.issued).ns() as f64 - expected.ns() as f64);
         }
         let is_stopped = r.is_stopped && matches!(outcome, Outcome::Preempted { .. });
         let joining = std::mem::take(&mut r.joining);
         if is_stopped && !joining.is_empty() {
             let class = &self.models[r.model].classes[0];
-            let (row, law) = (&class.rows[r.members.len() + joining.len() - 1], &class.law);
-            let (row, law) = (Rc::clone(row), Rc::clone(law));
-            r.members.extend(joining.into_iter().map(|w| (w, 0, Rc::clone(&law))));
-            self.launch(now, (device, r.model), r.members, row, out);
+            let mut members = std::mem::take(&mut r.batch.members);
+            let member = |waiting| Member { waiting, law: Rc::clone(&class.law) };
+            members.extend(joining.into_iter().map(member));
+            let row = Rc::clone(&class.rows[members.len() - 1]);
+            self.launch(now, (device, r.model), Batch { members, row }, out);
         } else if is_stopped {
             self.suspect(now, r);
             self.free.add_back(device);

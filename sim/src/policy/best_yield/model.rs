@@ -17,6 +17,18 @@ pub(super) struct Waiting {
     pub id: RequestId,
 }
 
+/// A request of a batch, with the law of its time alone.
+pub(super) struct Member {
+    pub waiting: Waiting,
+    pub law: Rc<Histogram>,
+}
+
+/// A batch, and what it yields.
+pub(super) struct Batch {
+    pub members: Vec<Member>,
+    pub row: Rc<Row>,
+}
+
 /// An application of a model.
 pub(super) struct Class {
     pub law: Rc<Histogram>,
@@ -184,33 +196,31 @@ impl Model {
     }
 
     /// Takes a batch out of what waits.
-    pub fn take(
-        &mut self,
-        now: Time,
-        c: &Candidate,
-    ) -> (Vec<(Waiting, usize, Rc<Histogram>)>, Rc<Row>) {
+    pub fn take(&mut self, now: Time, c: &Candidate) -> Batch {
         self.best = None;
         let class = match c.from {
             From::Suspect(i) => {
-                let s = self.suspects.remove(i);
-                return (vec![(s.waiting, usize::MAX, s.law)], s.row);
+                let Suspect { waiting, law, row } = self.suspects.remove(i);
+                return Batch { members: vec![Member { waiting, law }], row };
             }
             From::Classes(class) => class,
         };
-        let mut taken = Vec::new();
-        let in_time = |w: &Waiting| now + c.after <= w.deadline;
+        let mut taken: Vec<(Waiting, usize)> = Vec::new();
         for (i, class) in self.classes[..=class].iter().enumerate() {
-            let first = class.queue.partition_point(|w| !in_time(w));
-            let some = class.queue[first..].iter().take(c.size);
-            taken.extend(some.map(|w| (*w, i, Rc::clone(&class.law))));
+            let first = class.queue.partition_point(|w| w.deadline < now + c.after);
+            taken.extend(class.queue[first..].iter().take(c.size).map(|w| (*w, i)));
         }
-        taken.sort_by_key(|t| t.0);
+        taken.sort_unstable();
         taken.truncate(c.size);
-        for (w, i, _) in &taken {
-            let queue = &mut self.classes[*i].queue;
-            queue.retain(|other| other != w);
-        }
         let slowest = taken.iter().map(|t| t.1).max().unwrap_or(class);
-        (taken, Rc::clone(&self.classes[slowest].rows[c.size - 1]))
+        let member = |(waiting, i): (Waiting, usize)| {
+            let class = &mut self.classes[i];
+            if let Ok(at) = class.queue.binary_search(&waiting) {
+                class.queue.remove(at);
+            }
+            Member { waiting, law: Rc::clone(&class.law) }
+        };
+        let members = taken.into_iter().map(member).collect();
+        Batch { members, row: Rc::clone(&self.classes[slowest].rows[c.size - 1]) }
     }
 }
