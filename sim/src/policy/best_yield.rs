@@ -176,7 +176,7 @@ impl BestYield {
     pub fn new(config: Config, profiles: &[ModelProfile]) -> BestYield {
         BestYield {
             config,
-            models: profiles.iter().map(|p| Model::new(&config, p)).collect(),
+            models: profiles.iter().map(|p| Model::new(config.max_batch, p)).collect(),
             waiting: BTreeSet::new(),
             free: FreeDevices::default(),
             can_preempt: Vec::new(),

@@ -331,3 +331,23 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");
 }
+
+/// Twice what a device can do without any gain from batches: no scheduler finishes more than half.
+#[test]
+fn a_run_says_what_no_scheduler_can_exceed_and_refuses_where_nobody_knows() {
+    let scenario = "policies = [\"fifo\", \"best-yield\"]\n[[model]]\nname = \"m\"\nslo_ms = 20\n\
+        latency = { proportional = { c1 = 1.0 } }\n[[app]]\nname = \"a\"\nmodel = \"m\"\n\
+        time = { constant = { ms = 10 } }\n[arrivals]\nrequests = 4000\npoisson = { rate_per_s = 200 }\n";
+    let place = Place::with("a.toml", scenario);
+    let text = place.run(&["run", "a.toml", "--bound"]).ok();
+    let bound = text.lines().find_map(|line| line.trim().strip_prefix("bound: "));
+    let bound: f64 = bound.and_then(|b| b.parse().ok()).unwrap_or_else(|| panic!("{text}"));
+    assert!((0.45..0.5).contains(&bound), "{text}");
+    let csv = place.run(&["run", "a.toml", "--bound", "--format", "csv"]).ok();
+    assert!(csv.contains(",finish_rate_bound,unitless,,0.4"), "{csv}");
+    let closed =
+        "[closed_loop]\nclients = 4\nthink = { exponential_ms = 40.0 }\nduration_s = 4.0\n";
+    let at = scenario.find("[arrivals]").expect("the load");
+    let place = Place::with("a.toml", &(scenario[..at].to_string() + closed));
+    place.run(&["run", "a.toml", "--bound"]).refused(&["bound", "closed loop", "remedy: "]);
+}

@@ -1,9 +1,9 @@
 //! What waits for a model, and the best batch of it.
 
 use super::row::Row;
-use super::{Actions, Config};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
+use crate::policy::Actions;
 use crate::profile::{AppProfile, ModelProfile};
 use crate::request::{Drop, RequestId};
 use crate::time::{Span, Time};
@@ -80,7 +80,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub fn new(config: &Config, p: &ModelProfile) -> Model {
+    pub fn new(max_batch: u32, p: &ModelProfile) -> Model {
         let mut apps: Vec<&AppProfile> = p.apps.iter().collect();
         apps.sort_by(|a, b| a.law.mean_ns().total_cmp(&b.law.mean_ns()).then(a.app.cmp(&b.app)));
         let class = |c: usize| {
@@ -89,7 +89,7 @@ impl Model {
             let row = |k| Row::of(&p.law, k, &apps[c].law.max_with(&[(&others, k - 1)]));
             let fits = |row: &Row| row.size == 1 || row.stops[0].after <= p.slo;
             let rows: Vec<Rc<Row>> =
-                (1..=config.max_batch).map(row).take_while(fits).map(Rc::new).collect();
+                (1..=max_batch).map(row).take_while(fits).map(Rc::new).collect();
             let mut best = 0.0_f64;
             let best = rows.iter().map(|row| {
                 best = best.max(row.best(row.stops.len()).map_or(0.0, |b| b.0));
