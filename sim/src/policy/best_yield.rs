@@ -268,7 +268,7 @@ impl BestYield {
             self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
         {
             let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
-            if now >= end || !self.can_preempt[r.device.index()] {
+            if now >= end || !self.can_preempt[r.device.index()] || self.free.is_leaving(r.device) {
                 continue;
             }
             for j in 1..=class.queue.len().min(class.rows.len().saturating_sub(k)) {
@@ -353,23 +353,28 @@ impl BestYield {
         }
         let is_stopped = r.is_stopped && matches!(outcome, Outcome::Preempted { .. });
         let joining = std::mem::take(&mut r.joining);
-        if is_stopped && !joining.is_empty() {
+        let is_leaving = self.free.is_leaving(device);
+        if is_stopped && !joining.is_empty() && !is_leaving {
             let class = &self.models[r.model].classes[0];
             let mut members = std::mem::take(&mut r.batch.members);
             let member = |waiting| Member { waiting, law: Rc::clone(&class.law) };
             members.extend(joining.into_iter().map(member));
             let row = Rc::clone(&class.rows[members.len() - 1]);
             self.launch(now, (device, r.model), Batch { members, row }, out);
-        } else if is_stopped {
+        } else if is_stopped && joining.is_empty() {
             self.suspect(now, r);
             self.free.add_back(device);
         } else {
-            // It had ended before it could be stopped, or did not run.
-            for waiting in joining {
+            // It had ended before it could be stopped, it did not run, or its device takes no more work.
+            let own = std::mem::take(&mut r.batch.members);
+            let again = own.into_iter().filter(|_| is_stopped).map(|m| m.waiting);
+            for waiting in again.chain(joining) {
                 self.models[r.model].insert(0, waiting);
                 self.waiting.insert(r.model);
             }
-            self.free.follow(event, known, out);
+            if !is_stopped {
+                self.free.follow(event, known, out);
+            }
         }
     }
 }

@@ -99,9 +99,14 @@ impl FreeDevices {
         }
     }
 
+    /// Whether a device takes no more work.
+    pub fn is_leaving(&self, device: DeviceId) -> bool {
+        self.leaving.contains(&device)
+    }
+
     /// A device whose batch was stopped by the policy is free again.
     pub fn add_back(&mut self, device: DeviceId) {
-        if !self.leaving.contains(&device) {
+        if !self.is_leaving(device) {
             self.free.push((device, 0));
         }
     }

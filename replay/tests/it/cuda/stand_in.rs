@@ -468,7 +468,7 @@ fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
     let zoo = std::fs::read_to_string(at("out/h100-torch/zoo.csv")).unwrap();
     contains(
         &zoo,
-        &["gpu,model,latency_ms_by_batch,source_path", "resnet50-fp16,1:", "bert-base-fp16,1:"],
+        &["gpu,model,batch_ms,source,measured,load_ms", "resnet50-fp16,1:", "bert-base-fp16,1:"],
     );
     // On another machine with the same card: from the archive, and nothing is measured twice.
     std::fs::remove_dir_all(at("out")).unwrap();
