@@ -2,7 +2,6 @@
 
 mod acquire;
 mod alpaserve;
-mod best_yield;
 mod cluster;
 mod eager;
 mod infaas;
