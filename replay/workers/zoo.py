@@ -3,7 +3,8 @@
     python3 replay/workers/zoo.py --out h100-torch
 
 Each has a profile in that folder, which scenarios read (`latency = { profile = { file = "h100-torch/resnet50.toml" } }`);
-one that is there is not measured again. `zoo.csv` has them all, the held-out sizes too, in the form of `experiments/scenario/data/h100_torch.csv`.
+one that is there is not measured again. `zoo.csv` has them all, the held-out sizes too, in the form of
+`experiments/scenario/data/h100_torch.csv`.
 """
 
 import argparse
@@ -86,7 +87,8 @@ def rows(out):
         model, device = read["model"][0], read["device"]["name"]
         times = " ".join(f"{p['batch']}:{p['median_us'] / 1e3:.4g}" for p in model["point"])
         gpu = device.rpartition("GPU NVIDIA ")[2].replace(" ", "-")
-        yield [gpu, f"{made.stem}-fp16", times, device.partition(",")[0], read["date"], f"{model['load']['median_ms']:.4g}"]
+        load_ms = f"{model["load"]["median_ms"]:.4g}"
+        yield [gpu, f"{made.stem}-fp16", times, device.partition(",")[0], read["date"], load_ms]
 
 
 def main():

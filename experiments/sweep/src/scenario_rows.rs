@@ -11,6 +11,7 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The rows of a scenario's policies; each after the first is compared with the first. `done` is a run
 /// of the first policy that was made already. With `bound`, each run also has the bound of its seed.
@@ -27,6 +28,13 @@ pub fn rows_of_scenario(
     for note in scenario.setup(seeds.first)?.notes {
         say(&note);
     }
+    let bound_of =
+        |seed: u64| Bound::of(&scenario.setup(seed)?, seed).map_err(|error| scenario.placed(error));
+    // A scenario without a bound is refused before anything runs.
+    let mut bounds = BTreeMap::new();
+    if bound {
+        bounds.insert(seeds.first, bound_of(seeds.first)?);
+    }
     let cells = ScenarioCell::of_policies(scenario, policies, seeds, None)?;
     let progress = Progress::new(cells.len() as u64, "policies");
     let run = |(i, c): (usize, &ScenarioCell)| {
@@ -39,13 +47,11 @@ pub fn rows_of_scenario(
         runs
     };
     let mut runs: Vec<_> = cells.par_iter().enumerate().map(run).collect::<Result<_, _>>()?;
-    let mut bounds: BTreeMap<u64, Bound> = BTreeMap::new();
     for run in runs.iter_mut().flatten().filter(|_| bound) {
-        let of_seed = match bounds.get(&run.seed) {
-            Some(known) => *known,
-            None => Bound::of(&scenario.setup(run.seed)?, run.seed)?,
+        let of_seed = match bounds.entry(run.seed) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(other) => *other.insert(bound_of(run.seed)?),
         };
-        bounds.insert(run.seed, of_seed);
         run.push("all", metric::FINISH_RATE_BOUND, of_seed.finish_rate(), of_seed.offered);
     }
     let mut out = Vec::new();

@@ -349,5 +349,10 @@ fn a_run_says_what_no_scheduler_can_exceed_and_refuses_where_nobody_knows() {
         "[closed_loop]\nclients = 4\nthink = { exponential_ms = 40.0 }\nduration_s = 4.0\n";
     let at = scenario.find("[arrivals]").expect("the load");
     let place = Place::with("a.toml", &(scenario[..at].to_string() + closed));
-    place.run(&["run", "a.toml", "--bound"]).refused(&["bound", "closed loop", "remedy: "]);
+    place.run(&["run", "a.toml", "--bound"]).refused(&[
+        "a.toml",
+        "bound",
+        "closed loop",
+        "remedy: ",
+    ]);
 }
