@@ -87,7 +87,7 @@ def rows(out):
         model, device = read["model"][0], read["device"]["name"]
         times = " ".join(f"{p['batch']}:{p['median_us'] / 1e3:.4g}" for p in model["point"])
         gpu = device.rpartition("GPU NVIDIA ")[2].replace(" ", "-")
-        load_ms = f"{model["load"]["median_ms"]:.4g}"
+        load_ms = f"{model['load']['median_ms']:.4g}"
         yield [gpu, f"{made.stem}-fp16", times, device.partition(",")[0], read["date"], load_ms]
 
 
