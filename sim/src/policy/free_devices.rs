@@ -99,6 +99,18 @@ impl FreeDevices {
         }
     }
 
+    /// Whether a device takes no more work.
+    pub fn is_leaving(&self, device: DeviceId) -> bool {
+        self.leaving.contains(&device)
+    }
+
+    /// A device whose batch was stopped by the policy is free again.
+    pub fn add_back(&mut self, device: DeviceId) {
+        if !self.is_leaving(device) {
+            self.free.push((device, 0));
+        }
+    }
+
     fn add(&mut self, device: &DeviceView) {
         let lanes = if self.fills_lanes { device.lanes_to_fill() } else { 1 };
         self.several |= lanes > 1;

@@ -24,11 +24,13 @@
 //! | [`ribbon`] | Ribbon (SC 2021) as Kairos has it: first come, first served, base kind first |
 //! | [`drs`] | DeepRecSys (ISCA 2020) as Kairos has it: a threshold of the size |
 //! | [`clkwrk`] | Clockwork's controller as Kairos has it: commit on arrival |
+//! | [`best_yield`] | ours: the largest expected number in time per second of device time |
 //! | [`oracle`] | the reference that knows every execution time |
 
 mod actions;
 pub mod alpaserve;
 pub mod autoscale;
+pub mod best_yield;
 pub mod clipper;
 pub mod clkwrk;
 pub mod clockwork;
@@ -84,6 +86,7 @@ use self::parameters::Registered;
 /// ```
 pub static ALL: &[Registered] = &[
     Registered::of::<alpaserve::Config>(),
+    Registered::of::<best_yield::Config>(),
     Registered::of::<clipper::Config>(),
     Registered::of::<clkwrk::Config>(),
     Registered::of::<clockwork::Config>(),

@@ -2,6 +2,7 @@
 
 mod acquire;
 mod alpaserve;
+mod best_yield;
 mod cluster;
 mod eager;
 mod infaas;

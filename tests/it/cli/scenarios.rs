@@ -335,7 +335,7 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
 /// Twice what a device can do without any gain from batches: no scheduler finishes more than half.
 #[test]
 fn a_run_says_what_no_scheduler_can_exceed_and_refuses_where_nobody_knows() {
-    let scenario = "policies = [\"fifo\", \"eager\"]\n[[model]]\nname = \"m\"\nslo_ms = 20\n\
+    let scenario = "policies = [\"fifo\", \"best-yield\"]\n[[model]]\nname = \"m\"\nslo_ms = 20\n\
         latency = { proportional = { c1 = 1.0 } }\n[[app]]\nname = \"a\"\nmodel = \"m\"\n\
         time = { constant = { ms = 10 } }\n[arrivals]\nrequests = 4000\npoisson = { rate_per_s = 200 }\n";
     let place = Place::with("a.toml", scenario);

@@ -77,7 +77,7 @@ fn a_device_that_obeys_the_prediction_differs_by_nothing() {
     let home = tempfile::tempdir().unwrap();
     let ran = go(&campaigns().join("smoke.toml"), home.path(), (1, 1), None);
     let v = verdict(&ran.campaign, &ran.standing);
-    assert_eq!((v.planned, v.finished, v.valid_runs, v.invalid_runs), (12, 12, 24, 0));
+    assert_eq!((v.planned, v.finished, v.valid_runs, v.invalid_runs), (14, 14, 28, 0));
     assert_eq!((v.all.mean, v.all.max, v.all.spread_max), (0.0, 0.0, 0.0));
     assert!(v.within_targets);
     // It is no empty equality: the points differ from each other, and some requests are late.
@@ -159,7 +159,7 @@ fn noise_that_was_profiled_is_in_the_prediction() {
     assert!(results().any(|r| r.draws_sd_points() > 0.1), "the draws differ");
     let (inside, runs) =
         results().map(|r| r.inside()).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
-    assert!(runs == 48 && inside * 10 >= runs * 8, "{inside} of {runs}");
+    assert!(runs == 56 && inside * 10 >= runs * 8, "{inside} of {runs}");
     let worst = results().filter(|r| !r.is_sensitive()).filter_map(|r| r.difference_points());
     let worst = worst.map(f64::abs).fold(0.0, f64::max);
     assert!(worst < 2.0, "{worst}");
@@ -171,13 +171,13 @@ fn finished_points_are_not_run_again_and_parts_make_the_whole() {
     let file = campaigns().join("smoke.toml");
     let (whole, parts) = (home.path().join("whole"), home.path().join("parts"));
     let first = go(&file, &whole, (1, 1), None);
-    assert_eq!(first.said.iter().filter(|l| l.starts_with('[')).count(), 12);
+    assert_eq!(first.said.iter().filter(|l| l.starts_with('[')).count(), 14);
     let again = go(&file, &whole, (1, 1), None);
     assert_eq!(again.said, Vec::<String>::new());
     let one = go(&file, &parts, (1, 2), None);
-    assert_eq!(verdict(&one.campaign, &one.standing).finished, 6);
+    assert_eq!(verdict(&one.campaign, &one.standing).finished, 7);
     let two = go(&file, &parts, (2, 2), None);
-    assert_eq!(verdict(&two.campaign, &two.standing).finished, 12);
+    assert_eq!(verdict(&two.campaign, &two.standing).finished, 14);
     let strip = |ran: &Ran| {
         // What the machine did meanwhile may differ.
         let csv = to_csv(&ran.campaign, &ran.standing);
@@ -241,7 +241,7 @@ fn a_campaign_reruns_plans() {
     let out = home.path().join("planned");
     let ran = go(&file, &out, (1, 1), None);
     let v = verdict(&ran.campaign, &ran.standing);
-    assert_eq!((v.all.max, v.twin.all.max, v.valid_runs), (0.0, 0.0, 24), "{v:?}");
+    assert_eq!((v.all.max, v.twin.all.max, v.valid_runs), (0.0, 0.0, 28), "{v:?}");
     for (point, result) in &ran.standing.points {
         let result = result.as_ref().unwrap();
         // What arrives is random; the warm-up is no part of it.
@@ -280,7 +280,7 @@ fn what_was_only_measured_is_predicted_later() {
     let is_predicted = |line: &String| line.starts_with('[') && line.contains("predicted");
     assert!(!measured.said.iter().any(is_predicted), "{:?}", measured.said);
     let later = go(&file, &there, (1, 1), Some(Duration::ZERO));
-    assert_eq!(later.said.iter().filter(|line| is_predicted(line)).count(), 12);
+    assert_eq!(later.said.iter().filter(|line| is_predicted(line)).count(), 14);
     // The machine's load average is in a run, and by its profile in a point's hash.
     let comparable = |mut result: PointResult| {
         result.hash.clear();
@@ -304,7 +304,7 @@ fn no_point_begins_that_would_end_after_the_limit() {
     // Two runs of three seconds each.
     let ran = go(&file, &home.path().join("b"), (1, 1), Some(Duration::from_secs(6)));
     let v = verdict(&ran.campaign, &ran.standing);
-    assert_eq!((v.planned, v.finished, v.within_targets), (12, 0, false));
+    assert_eq!((v.planned, v.finished, v.within_targets), (14, 0, false));
 }
 
 #[test]

@@ -1,0 +1,422 @@
+//! Best yield, a scheduler of this project's own: of all batches it runs the one that is expected to
+//! finish the most requests in time for each second of device time.
+//!
+//! As in Orloj, the execution time of a request has a law, of its application, and a batch lasts as
+//! long as its longest request. Unlike there, a batch may be stopped, which loses what it has done.
+//! The *yield* of a batch of k whose slowest request is of class c, stopped after s, is
+//!
+//! ```text
+//! yield(c, k, s) = k P(L <= s) / E[min(L, s)]      L: the latency of such a batch
+//! ```
+//!
+//! ```text
+//! while a device is free and requests wait:
+//!     drop what could not be in time even alone
+//!     for every model, class c, size k:
+//!         s <- the best instant to stop it, not after the k-th latest deadline of classes up to c
+//!     run the batch of the largest yield: of the requests with a deadline after s, the k earliest
+//! when a batch has run for its s:
+//!     if not all that waits could be served by its latest deadline (*crowded*),
+//!         and the best batch that waits has a larger yield than going on: stop it
+//!     else: it goes on until the next best s
+//! when a request arrives whose model runs on some device, if times are known for certain:
+//!     for every number j of requests that wait: if the batch begun anew with them has a larger
+//!         yield than its rest and a batch of j after it: stop it, and begin the larger one there
+//! when a batch has been stopped: each of its requests waits alone, with its law given what it
+//!     has survived
+//! ```
+//!
+//! Classes are the applications of a model, those with short times first: a batch of short requests
+//! does not pay for a long one. Stopping replaces the deferral of Symphony: a batch begins at once,
+//! and is begun anew as long as that pays, so that no device waits for requests that do not come.
+//! `docs/best-yield.md` says what each part brings, where it loses, and how far it is from the bound.
+//!
+//! # What it assumes
+//! Batches can be stopped within their run, at no cost but their work; on a device that cannot it
+//! only chooses batches. All devices are of one kind, each request is one item, and models are in
+//! memory. Laws are the profile's and are not learned anew. A late answer is worth nothing.
+//!
+//! # Differences from the paper
+//! None: it is no paper's.
+
+mod model;
+mod row;
+
+use self::model::{Batch, Candidate, Member, Model, Suspect, Waiting};
+use self::row::{Row, given};
+use super::free_devices::FreeDevices;
+use super::parameters::{
+    About, Assumption, Build, Parameter, Preset, Settings, Words, count, flag, word,
+};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use crate::profile::ModelProfile;
+use crate::request::{ActionId, DeviceId, ModelId, RequestId};
+use crate::time::{Span, Time};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// When a batch that has run for its time is stopped for a better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// When not all that waits can be served in time.
+    Crowded,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Words for Stop {
+    const WORDS: &'static [(&'static str, Stop, &'static str)] = &[
+        ("crowded", Stop::Crowded, "when not all that waits can be served in time"),
+        ("always", Stop::Always, "whenever another batch has a larger yield"),
+        ("never", Stop::Never, "no batch is stopped for another one"),
+    ];
+}
+
+/// Its parameters: what an ablation turns off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The most requests of a batch.
+    pub max_batch: u32,
+    /// When a batch is stopped for a better one.
+    pub stop: Stop,
+    /// Whether a batch is begun anew with requests that came since.
+    pub join: bool,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "best-yield",
+        what: "ours: the most requests expected in time per second of device time; stops and rebuilds batches",
+        paper: "no paper's",
+    };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "all of it",
+        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "maximum number of requests in a batch",
+        )
+        .within(1, 512),
+        word("stop", |c: &mut Self| &mut c.stop, "when a batch is stopped for a better one"),
+        flag(
+            "join",
+            |c: &mut Self| &mut c.join,
+            "whether a batch is restarted with requests that arrived since",
+        ),
+    ];
+}
+
+/// What a batch takes from its decision to its result beyond what its law says: messages, inputs, noise. A mean and
+/// a mean deviation, kept as TCP keeps those of a round trip (RFC 6298).
+#[derive(Clone, Copy, Debug, Default)]
+struct Beyond {
+    mean_ns: f64,
+    deviation_ns: f64,
+}
+
+impl Beyond {
+    fn learn(&mut self, ns: f64) {
+        self.deviation_ns += 0.25 * ((ns - self.mean_ns).abs() - self.deviation_ns);
+        self.mean_ns += 0.125 * (ns - self.mean_ns);
+    }
+
+    fn mean(self) -> Span {
+        Span::from_ns_f64(self.mean_ns.max(0.0))
+    }
+
+    /// What is kept free before a deadline.
+    fn reserve(self) -> Span {
+        Span::from_ns_f64((self.mean_ns + 2.0 * self.deviation_ns).max(0.0))
+    }
+}
+
+/// A batch under way.
+struct Running {
+    device: DeviceId,
+    action: ActionId,
+    issued: Time,
+    /// When it is expected to start on the device.
+    start: Time,
+    model: usize,
+    batch: Batch,
+    /// The stop that it runs until, and the number of those within its earliest deadline.
+    stop: usize,
+    within: usize,
+    due: Time,
+    /// It has run for its time.
+    is_over: bool,
+    is_stopped: bool,
+    /// With these it begins anew.
+    joining: Vec<Waiting>,
+}
+
+/// The policy. See the module's text.
+pub struct BestYield {
+    config: Config,
+    models: Vec<Model>,
+    /// Models with requests that wait.
+    waiting: BTreeSet<usize>,
+    free: FreeDevices,
+    can_preempt: Vec<bool>,
+    running: Vec<Running>,
+    /// What batches took beyond their law.
+    beyond: Beyond,
+    ids: Vec<RequestId>,
+}
+
+impl BestYield {
+    /// Best yield by the profiles' laws.
+    pub fn new(config: Config, profiles: &[ModelProfile]) -> BestYield {
+        BestYield {
+            config,
+            models: profiles.iter().map(|p| Model::new(config.max_batch, p)).collect(),
+            waiting: BTreeSet::new(),
+            free: FreeDevices::default(),
+            can_preempt: Vec::new(),
+            running: Vec::new(),
+            beyond: Beyond::default(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// The best batch of all models, and whether not all that waits can be served in time.
+    fn best(&mut self, now: Time, out: &mut Actions) -> Option<(usize, Candidate, bool)> {
+        let now = now + self.beyond.reserve();
+        let (mut best, mut work_ns, mut latest) = (None::<(usize, Candidate)>, 0.0, now);
+        self.waiting.retain(|&m| {
+            let model = &mut self.models[m];
+            let Some(own) = model.look(now, out).then_some(model.best).flatten() else {
+                return false;
+            };
+            if best.is_none_or(|b| own.yields > b.1.yields) {
+                best = Some((m, own));
+            }
+            work_ns += model.work_ns;
+            latest = latest.max(model.latest);
+            true
+        });
+        let (model, candidate) = best?;
+        let ns = self.can_preempt.len() as f64 * latest.since(now).ns() as f64;
+        Some((model, candidate, work_ns > ns))
+    }
+
+    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+        while let Some(device) = self.free.next() {
+            let Some((model, best, _)) = self.best(now, out) else { return };
+            let batch = self.models[model].take(now + self.beyond.reserve(), &best);
+            self.free.take_next();
+            self.launch(now, (device, model), batch, out);
+        }
+    }
+
+    fn launch(
+        &mut self,
+        now: Time,
+        (device, model): (DeviceId, usize),
+        batch: Batch,
+        out: &mut Actions,
+    ) {
+        self.ids.clear();
+        self.ids.extend(batch.members.iter().map(|m| m.waiting.id));
+        let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
+        let Batch { members, row } = &batch;
+        let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
+        let within = row.within(due.since(now + self.beyond.reserve()));
+        let start = now + self.beyond.mean();
+        let stop = row.best(within).map_or(row.stops.len() - 1, |best| best.1);
+        let at = row.stops[stop];
+        out.why_all(&self.ids, || {
+            let (k, percent) = (row.size, 100.0 * at.done);
+            format!("batch of {k}: of all batches the largest yield; after {} it has ended with {percent:.0} %", at.after)
+        });
+        let can_stop = self.config.stop != Stop::Never && self.can_preempt[device.index()];
+        if can_stop && stop + 1 < row.stops.len() {
+            out.set_timer(timer(device), start + at.after + Span::from_ns(1));
+        }
+        self.running.push(Running {
+            device,
+            action,
+            issued: now,
+            start,
+            model,
+            batch,
+            stop,
+            within,
+            due,
+            is_over: false,
+            is_stopped: false,
+            joining: Vec::new(),
+        });
+    }
+
+    /// Begins a batch of the model anew with requests that wait, where that pays most.
+    fn join(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let (mean, reserve) = (self.beyond.mean(), self.beyond.reserve());
+        let m = &mut self.models[model];
+        let Some(class) = m.classes.first_mut().filter(|_| m.is_certain) else { return };
+        let Some(first) = class.queue.first().copied() else { return };
+        let per_ns = |k: usize, span: Span| k as f64 / span.ns().max(1) as f64;
+        let mut best: Option<(f64, usize, usize)> = None;
+        for (i, r) in
+            self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
+        {
+            let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
+            if now >= end || !self.can_preempt[r.device.index()] || self.free.is_leaving(r.device) {
+                continue;
+            }
+            for j in 1..=class.queue.len().min(class.rows.len().saturating_sub(k)) {
+                let together = class.rows[k + j - 1].stops[0].after;
+                if now + mean + reserve + together > r.due.min(first.deadline) {
+                    break;
+                }
+                let (rest, own) = (end.since(now), class.rows[j - 1].stops[0].after);
+                let can_wait = end + reserve + own <= first.deadline;
+                let apart =
+                    if can_wait { per_ns(k + j, rest + mean + own) } else { per_ns(k, rest) };
+                let gain = per_ns(k + j, mean + mean + together) - apart;
+                if gain > best.map_or(0.0, |b| b.0) {
+                    best = Some((gain, i, j));
+                }
+            }
+        }
+        let Some((_, i, j)) = best else { return };
+        let r = &mut self.running[i];
+        r.joining = class.queue.drain(..j).collect();
+        m.best = None;
+        self.stop(i, out);
+    }
+
+    fn stop(&mut self, i: usize, out: &mut Actions) {
+        let r = &mut self.running[i];
+        r.is_stopped = true;
+        out.clear_timer(timer(r.device));
+        out.preempt(r.action);
+    }
+
+    /// Batches that have run for their time go on, or are stopped for a better one.
+    fn reconsider(&mut self, now: Time, out: &mut Actions) {
+        for i in 0..self.running.len() {
+            let r = &self.running[i];
+            if !r.is_over || r.is_stopped {
+                continue;
+            }
+            let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+            let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
+            let other = self.best(now, out);
+            let always = self.config.stop == Stop::Always;
+            let is_better =
+                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
+            match go_on {
+                Some(go_on) if !is_better(go_on) => {
+                    let r = &mut self.running[i];
+                    (r.stop, r.is_over) = (go_on.1, false);
+                    out.set_timer(
+                        timer(r.device),
+                        r.start + r.batch.row.stops[r.stop].after + Span::from_ns(1),
+                    );
+                }
+                // It cannot be in time any more, or is worth less.
+                _ => self.stop(i, out),
+            }
+        }
+    }
+
+    /// Each request of a stopped batch waits alone, with its law given that the longest of them is longer.
+    fn suspect(&mut self, now: Time, r: Running) {
+        let model = &mut self.models[r.model];
+        let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+        for Member { waiting, law } in r.batch.members {
+            let law = Rc::new(given(&law, &r.batch.row, at));
+            let row = Rc::new(Row::of(&model.law, 1, &law));
+            model.suspects.push(Suspect { waiting, law, row });
+        }
+        model.best = None;
+        self.waiting.insert(r.model);
+    }
+
+    fn result(&mut self, now: Time, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        let &Event::Result { action, device, outcome, .. } = event else { return };
+        let Some(i) = self.running.iter().position(|r| r.action == action) else { return };
+        let mut r = self.running.remove(i);
+        out.clear_timer(timer(device));
+        if let Outcome::Done { device, .. } = outcome {
+            let expected =
+                if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
+            self.beyond.learn(now.since(r.issued).ns() as f64 - expected.ns() as f64);
+        }
+        let is_stopped = r.is_stopped && matches!(outcome, Outcome::Preempted { .. });
+        let joining = std::mem::take(&mut r.joining);
+        let is_leaving = self.free.is_leaving(device);
+        if is_stopped && !joining.is_empty() && !is_leaving {
+            let class = &self.models[r.model].classes[0];
+            let mut members = std::mem::take(&mut r.batch.members);
+            let member = |waiting| Member { waiting, law: Rc::clone(&class.law) };
+            members.extend(joining.into_iter().map(member));
+            let row = Rc::clone(&class.rows[members.len() - 1]);
+            self.launch(now, (device, r.model), Batch { members, row }, out);
+        } else if is_stopped && joining.is_empty() {
+            self.suspect(now, r);
+            self.free.add_back(device);
+        } else {
+            // It had ended before it could be stopped, it did not run, or its device takes no more work.
+            let own = std::mem::take(&mut r.batch.members);
+            let again = own.into_iter().filter(|_| is_stopped).map(|m| m.waiting);
+            for waiting in again.chain(joining) {
+                self.models[r.model].insert(0, waiting);
+                self.waiting.insert(r.model);
+            }
+            if !is_stopped {
+                self.free.follow(event, known, out);
+            }
+        }
+    }
+}
+
+fn timer(device: DeviceId) -> TimerKey {
+    TimerKey(u64::from(device.0))
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(BestYield::new(self, profiles))
+    }
+}
+
+impl Policy for BestYield {
+    fn name(&self) -> String {
+        self.config.name()
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Arrive(r) => {
+                let model = r.model.index();
+                let class = self.models[model].places.get(&r.app.index()).copied().unwrap_or(0);
+                self.models[model].insert(class, Waiting { deadline: r.deadline, id: r.id });
+                self.waiting.insert(model);
+                if self.config.join {
+                    self.join(now, model, out);
+                }
+            }
+            Event::Timer(key) => {
+                let of_it = self.running.iter_mut().filter(|r| timer(r.device) == key);
+                of_it.for_each(|r| r.is_over = true);
+                self.reconsider(now, out);
+            }
+            Event::Profiled { .. } => return,
+            Event::Result { .. } => self.result(now, &event, known, out),
+            Event::Start | Event::Device(..) => {
+                self.can_preempt = known.devices().iter().map(|d| d.can_preempt).collect();
+                self.free.follow(&event, known, out);
+            }
+        }
+        self.dispatch(now, out);
+    }
+}

@@ -1,0 +1,226 @@
+//! What waits for a model, and the best batch of it.
+
+use super::row::Row;
+use crate::distribution::Histogram;
+use crate::latency::Latency;
+use crate::policy::Actions;
+use crate::profile::{AppProfile, ModelProfile};
+use crate::request::{Drop, RequestId};
+use crate::time::{Span, Time};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A request that waits: by deadline, then by order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Waiting {
+    pub deadline: Time,
+    pub id: RequestId,
+}
+
+/// A request of a batch, with the law of its time alone.
+pub(super) struct Member {
+    pub waiting: Waiting,
+    pub law: Rc<Histogram>,
+}
+
+/// A batch, and what it yields.
+pub(super) struct Batch {
+    pub members: Vec<Member>,
+    pub row: Rc<Row>,
+}
+
+/// An application of a model.
+pub(super) struct Class {
+    pub law: Rc<Histogram>,
+    /// By size less one: batches whose slowest request is of this class.
+    pub rows: Vec<Rc<Row>>,
+    /// By size less one: the largest yield of that size or a smaller one, without a deadline.
+    pub best: Vec<f64>,
+    pub queue: Vec<Waiting>,
+}
+
+/// A request whose batch was stopped.
+pub(super) struct Suspect {
+    pub waiting: Waiting,
+    pub law: Rc<Histogram>,
+    pub row: Rc<Row>,
+}
+
+/// Which requests a batch takes: of classes up to one, or one that was stopped.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From {
+    Classes(usize),
+    Suspect(usize),
+}
+
+/// The best batch of a model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub yields: f64,
+    pub from: From,
+    pub size: usize,
+    /// It is stopped after that time, or has ended.
+    pub after: Span,
+    /// It stays the best until then, if no request comes or goes.
+    pub until: Time,
+}
+
+pub(super) struct Model {
+    pub law: Latency,
+    /// The class of an application.
+    pub places: BTreeMap<usize, usize>,
+    pub classes: Vec<Class>,
+    pub suspects: Vec<Suspect>,
+    /// Whether a batch's time follows from its size, on any device.
+    pub is_certain: bool,
+    pub best: Option<Candidate>,
+    /// The device time that all that waits takes in the best batches that it can form, ns.
+    pub work_ns: f64,
+    pub latest: Time,
+}
+
+impl Model {
+    pub fn new(max_batch: u32, p: &ModelProfile) -> Model {
+        let mut apps: Vec<&AppProfile> = p.apps.iter().collect();
+        apps.sort_by(|a, b| a.law.mean_ns().total_cmp(&b.law.mean_ns()).then(a.app.cmp(&b.app)));
+        let class = |c: usize| {
+            let parts: Vec<_> = apps[..=c].iter().map(|a| (a.weight, &a.law)).collect();
+            let others = Histogram::mixture(&parts);
+            let row = |k| Row::of(&p.law, k, &apps[c].law.max_with(&[(&others, k - 1)]));
+            let fits = |row: &Row| row.size == 1 || row.stops[0].after <= p.slo;
+            let rows: Vec<Rc<Row>> =
+                (1..=max_batch).map(row).take_while(fits).map(Rc::new).collect();
+            let mut best = 0.0_f64;
+            let best = rows.iter().map(|row| {
+                best = best.max(row.best(row.stops.len()).map_or(0.0, |b| b.0));
+                best
+            });
+            Class {
+                best: best.collect(),
+                rows,
+                law: Rc::new(apps[c].law.clone()),
+                queue: Vec::new(),
+            }
+        };
+        let classes: Vec<Class> = (0..apps.len()).map(class).collect();
+        let of_one_kind = p.kinds.as_ref().is_none_or(|kinds| kinds.laws.len() == 1);
+        let one_stop = matches!(&classes[..], [one] if one.rows[0].stops.len() == 1);
+        Model {
+            is_certain: of_one_kind && one_stop && !matches!(p.law, Latency::Samples(_)),
+            law: p.law.clone(),
+            places: apps.iter().enumerate().map(|(i, a)| (a.app, i)).collect(),
+            classes,
+            suspects: Vec::new(),
+            best: None,
+            work_ns: 0.0,
+            latest: Time::ZERO,
+        }
+    }
+
+    pub fn insert(&mut self, class: usize, waiting: Waiting) {
+        let queue = &mut self.classes[class].queue;
+        let at = queue.partition_point(|w| *w < waiting);
+        queue.insert(at, waiting);
+        self.best = None;
+    }
+
+    /// Looks for the best batch, if it is not known; whether there is one.
+    pub fn look(&mut self, now: Time, out: &mut Actions) -> bool {
+        if self.best.is_none_or(|best| now > best.until) {
+            self.drop_hopeless(now, out);
+            self.best = self.candidates(now).reduce(|a, b| if b.yields > a.yields { b } else { a });
+            let fresh = self.classes.iter().filter(|c| !c.queue.is_empty());
+            let alone = self.suspects.iter().filter_map(|s| s.row.best(s.row.stops.len()));
+            self.work_ns = fresh
+                .map(|c| c.queue.len() as f64 / c.best[c.queue.len().min(c.best.len()) - 1])
+                .sum::<f64>()
+                + alone.map(|best| 1.0 / best.0).sum::<f64>();
+            let fresh = self.classes.iter().filter_map(|c| c.queue.last()).map(|w| w.deadline);
+            let latest = fresh.chain(self.suspects.iter().map(|s| s.waiting.deadline)).max();
+            self.latest = latest.unwrap_or(Time::ZERO);
+        }
+        self.best.is_some()
+    }
+
+    fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {
+        let mut lost = |waiting: &Waiting, row: &Row| {
+            let is_lost = now + row.stops[0].after > waiting.deadline;
+            if is_lost {
+                let least = row.stops[0].after;
+                out.why(waiting.id, || {
+                    format!("even alone, now, it would take {least} at least, and be late")
+                });
+                out.end(waiting.id, Drop::Infeasible);
+            }
+            is_lost
+        };
+        for class in &mut self.classes {
+            let n = class.queue.iter().take_while(|w| lost(w, &class.rows[0])).count();
+            class.queue.drain(..n);
+        }
+        self.suspects.retain(|s| !lost(&s.waiting, &s.row));
+    }
+
+    /// The best batch of each slowest class, and each request that waits alone.
+    fn candidates(&self, now: Time) -> impl Iterator<Item = Candidate> {
+        let classes = (0..self.classes.len()).filter_map(move |c| {
+            let mut left: Vec<&[Waiting]> =
+                self.classes[..=c].iter().map(|c| &c.queue[..]).collect();
+            let mut best: Option<Candidate> = None;
+            if left[c].is_empty() {
+                return None;
+            }
+            for row in &self.classes[c].rows {
+                // The latest deadline that is left.
+                let last = left.iter_mut().max_by_key(|queue| queue.last().copied())?;
+                let Some((k_th, rest)) = last.split_last() else { break };
+                *last = rest;
+                let Some((yields, stop)) = row.best(row.within(k_th.deadline.since(now))) else {
+                    break;
+                };
+                if best.is_none_or(|b| yields > b.yields) {
+                    let (size, after) = (row.size as usize, row.stops[stop].after);
+                    let until = k_th.deadline.minus(after);
+                    best = Some(Candidate { yields, from: From::Classes(c), size, after, until });
+                }
+            }
+            best
+        });
+        let suspects = self.suspects.iter().enumerate().filter_map(move |(i, s)| {
+            let (yields, stop) = s.row.best(s.row.within(s.waiting.deadline.since(now)))?;
+            let after = s.row.stops[stop].after;
+            let until = s.waiting.deadline.minus(after);
+            Some(Candidate { yields, from: From::Suspect(i), size: 1, after, until })
+        });
+        classes.chain(suspects)
+    }
+
+    /// Takes a batch out of what waits.
+    pub fn take(&mut self, now: Time, c: &Candidate) -> Batch {
+        self.best = None;
+        let class = match c.from {
+            From::Suspect(i) => {
+                let Suspect { waiting, law, row } = self.suspects.remove(i);
+                return Batch { members: vec![Member { waiting, law }], row };
+            }
+            From::Classes(class) => class,
+        };
+        let mut taken: Vec<(Waiting, usize)> = Vec::new();
+        for (i, class) in self.classes[..=class].iter().enumerate() {
+            let first = class.queue.partition_point(|w| w.deadline < now + c.after);
+            taken.extend(class.queue[first..].iter().take(c.size).map(|w| (*w, i)));
+        }
+        taken.sort_unstable();
+        taken.truncate(c.size);
+        let slowest = taken.iter().map(|t| t.1).max().unwrap_or(class);
+        let member = |(waiting, i): (Waiting, usize)| {
+            let class = &mut self.classes[i];
+            if let Ok(at) = class.queue.binary_search(&waiting) {
+                class.queue.remove(at);
+            }
+            Member { waiting, law: Rc::clone(&class.law) }
+        };
+        let members = taken.into_iter().map(member).collect();
+        Batch { members, row: Rc::clone(&self.classes[slowest].rows[c.size - 1]) }
+    }
+}
