@@ -5,7 +5,7 @@ use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
-use orrery_arena::{League, Suite, claims, document, rows, stories};
+use orrery_arena::{League, Suite, claims, document, possible, rows, stories};
 use orrery_sweep::replication::Replication;
 use orrery_sweep::seeds::Seeds;
 use orrery_scenario::{PolicySpec, policies};
@@ -105,6 +105,10 @@ pub fn arena(
         };
         for runs in ran {
             runs.join(&asked.suite, &mut cells).map_err(refused)?;
+        }
+        let bounds = || possible::add(&asked, &mut cells, &how);
+        if !crate::answers::interruptible(jobs, &Failed::default(), bounds)? {
+            return Err(PyKeyboardInterrupt::new_err(()));
         }
         let league = League::of(asked, own, cells);
         let mut rows = rows::of(&league);

@@ -132,7 +132,7 @@ fn count(n: usize) -> Field {
 }
 
 fn table(league: &League) -> Table {
-    let has_bounds = !league.bounds.is_empty();
+    let has_bounds = league.has_bounds();
     let mut columns =
         vec!["policy", "rank", "seeds", "wider", "ran", "regret", "led", "tied", "<half", "worst"];
     columns.extend(has_bounds.then_some("possible"));
@@ -328,7 +328,7 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
          systems, not for these scenarios."
             .to_string(),
     ];
-    if !league.bounds.is_empty() {
+    if league.has_bounds() {
         out.push(
             "Possible: the score over what no scheduler can exceed (docs/bound.md), seed by seed, mean over the N \
              scenarios that it ran and that have such a bound."

@@ -32,8 +32,6 @@ pub struct League {
     pub maps: Vec<Map>,
     /// The highest rates, where they were searched for.
     pub rates: Option<Rates>,
-    /// The bounds of each scenario's runs, as of [`possible::bounds`](crate::possible::bounds).
-    pub bounds: Vec<Option<Vec<f64>>>,
 }
 
 impl League {
@@ -45,8 +43,7 @@ impl League {
         let names = board.names.clone();
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
-        let (rates, bounds) = (None, Vec::new());
-        League { id, asked, names, own, cells, board, bests, lines, maps, rates, bounds }
+        League { id, asked, names, own, cells, board, bests, lines, maps, rates: None }
     }
 
     /// The name of a policy.

@@ -7,56 +7,60 @@ use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::bound::Bound;
 use orrery_sweep::parts::{Ran, run_parts};
+use std::collections::BTreeSet;
 
-/// The bound of each seed of each scenario that was run: nothing of a score that is no finish rate, and where none is
-/// known. `None` where Ctrl-C stopped it.
+/// Gives every run its bound: none to one whose score is no finish rate, and none where none is known. False where
+/// Ctrl-C stopped it.
 ///
 /// # Errors
 /// When a scenario cannot be set up, or threads cannot be started.
-pub fn bounds(
-    asked: &Asked,
-    cells: &[Vec<Fought>],
-    how: &How,
-) -> Result<Option<Vec<Option<Vec<f64>>>>, SpecError> {
-    let scenarios = asked.suite.scenarios.iter().zip(cells).enumerate();
-    let runs = |row: &Vec<Fought>| row.iter().map(|cell| cell.runs.len()).max().unwrap_or(0);
-    let parts: Vec<(usize, u64)> = scenarios
-        .flat_map(|(s, (of, row))| {
-            (0..runs(row) as u64).map(move |i| (s, of.scenario.seed.wrapping_add(i)))
-        })
+pub fn add(asked: &Asked, cells: &mut [Vec<Fought>], how: &How) -> Result<bool, SpecError> {
+    let parts: BTreeSet<(usize, u64)> = cells
+        .iter()
+        .enumerate()
+        .flat_map(|(s, row)| row.iter().flat_map(|c| &c.runs).map(move |run| (s, run.seed)))
         .collect();
+    let parts: Vec<(usize, u64)> = parts.into_iter().collect();
     let one = |i: usize| {
         let (s, seed) = parts[i];
         let setup = asked.suite.scenarios[s].scenario.setup(seed)?;
-        let bound = Bound::of(&setup, seed).ok().filter(|_| setup.penalties.is_empty());
-        Ok(bound.map(|b| b.finish_rate()))
+        Ok(Bound::of(&setup, seed).ok().filter(|_| setup.penalties.is_empty()))
     };
-    Ok(match run_parts(&(0..parts.len()).collect::<Vec<_>>(), how.jobs, one)? {
-        Ran::All(found) => {
-            let mut out = vec![Vec::new(); cells.len()];
-            parts.iter().zip(found).for_each(|((s, _), bound)| out[*s].push(bound));
-            Some(out.into_iter().map(|all: Vec<_>| all.into_iter().collect()).collect())
-        }
-        Ran::Stopped => None,
-    })
+    let order: Vec<usize> = (0..parts.len()).collect();
+    let Ran::All(found) = run_parts(&order, how.jobs, one)? else { return Ok(false) };
+    for ((s, seed), bound) in parts.into_iter().zip(found) {
+        let Some(bound) = bound else { continue };
+        let runs = cells[s].iter_mut().flat_map(|c| &mut c.runs).filter(|run| run.seed == seed);
+        runs.for_each(|run| {
+            run.push("all", metric::FINISH_RATE_BOUND, bound.finish_rate(), bound.offered);
+        });
+    }
+    Ok(true)
 }
 
 impl League {
+    /// Whether any run has a bound.
+    pub fn has_bounds(&self) -> bool {
+        (0..self.cells.len()).any(|s| self.bound(s).is_some())
+    }
+
     /// The mean bound of a scenario.
     pub fn bound(&self, scenario: usize) -> Option<f64> {
-        self.bounds.get(scenario)?.as_deref().filter(|all| !all.is_empty()).map(mean)
+        let of = |cell: &Fought| cell.values(metric::FINISH_RATE_BOUND);
+        self.cells[scenario].iter().find_map(of).as_deref().map(mean)
     }
 
     /// The mean of a policy's score over the bound, seed by seed, over the scenarios that it ran and that have one; and
     /// how many these are.
     pub fn of_the_possible(&self, policy: usize) -> Option<(f64, usize)> {
-        let of = |(row, bounds): (&Vec<Fought>, &Option<Vec<f64>>)| {
+        let of = |row: &Vec<Fought>| {
             let scores = row[policy].values(metric::ARENA_SCORE)?;
-            let each = scores.iter().zip(bounds.as_ref()?).filter(|(_, bound)| **bound > 0.0);
+            let bounds = row[policy].values(metric::FINISH_RATE_BOUND)?;
+            let each = scores.iter().zip(&bounds).filter(|(_, bound)| **bound > 0.0);
             let parts: Vec<f64> = each.map(|(score, bound)| score / bound).collect();
             (!parts.is_empty()).then(|| mean(&parts))
         };
-        let all: Vec<f64> = self.cells.iter().zip(&self.bounds).filter_map(of).collect();
+        let all: Vec<f64> = self.cells.iter().filter_map(of).collect();
         (!all.is_empty()).then(|| (mean(&all), all.len()))
     }
 }

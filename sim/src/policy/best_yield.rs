@@ -236,10 +236,6 @@ impl BestYield {
             let (k, percent) = (row.size, 100.0 * at.done);
             format!("batch of {k}: of all batches the largest yield; after {} it has ended with {percent:.0} %", at.after)
         });
-        let can_stop = self.config.stop != Stop::Never && self.can_preempt[device.index()];
-        if can_stop && stop + 1 < row.stops.len() {
-            out.set_timer(timer(device), start + at.after + Span::from_ns(1));
-        }
         self.running.push(Running {
             device,
             action,
@@ -254,6 +250,17 @@ impl BestYield {
             is_stopped: false,
             joining: Vec::new(),
         });
+        self.set_timer(self.running.len() - 1, out);
+    }
+
+    /// At a batch's stop it is thought over, if it can be stopped. By the last one it has ended; where it has not, its
+    /// law tells no more.
+    fn set_timer(&self, i: usize, out: &mut Actions) {
+        let Running { device, batch, start, stop, .. } = &self.running[i];
+        let can_stop = self.config.stop != Stop::Never && self.can_preempt[device.index()];
+        if can_stop && stop + 1 < batch.row.stops.len() {
+            out.set_timer(timer(*device), *start + batch.row.stops[*stop].after + Span::from_ns(1));
+        }
     }
 
     /// Begins a batch of the model anew with requests that wait, where that pays most.
@@ -317,10 +324,7 @@ impl BestYield {
                 Some(go_on) if !is_better(go_on) => {
                     let r = &mut self.running[i];
                     (r.stop, r.is_over) = (go_on.1, false);
-                    out.set_timer(
-                        timer(r.device),
-                        r.start + r.batch.row.stops[r.stop].after + Span::from_ns(1),
-                    );
+                    self.set_timer(i, out);
                 }
                 // It cannot be in time any more, or is worth less.
                 _ => self.stop(i, out),
@@ -328,14 +332,21 @@ impl BestYield {
         }
     }
 
-    /// Each request of a stopped batch waits alone, with its law given that the longest of them is longer.
-    fn suspect(&mut self, now: Time, r: Running) {
+    /// Each request of a batch that was stopped after `ran` waits alone, with its law given that the longest of them
+    /// is longer; or as before, if that tells nothing.
+    fn put_back(&mut self, r: Running, ran: Span) {
         let model = &mut self.models[r.model];
-        let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+        let at = r.batch.row.within(ran).checked_sub(1);
         for Member { waiting, law } in r.batch.members {
-            let law = Rc::new(given(&law, &r.batch.row, at));
-            let row = Rc::new(Row::of(&model.law, 1, &law));
-            model.suspects.push(Suspect { waiting, law, row });
+            let class = model.classes.iter().position(|c| Rc::ptr_eq(&c.law, &law));
+            match (at, class) {
+                (None, Some(class)) => model.insert(class, waiting),
+                _ => {
+                    let law = at.map_or(law.clone(), |at| Rc::new(given(&law, &r.batch.row, at)));
+                    let row = Rc::new(Row::of(&model.law, 1, &law));
+                    model.suspects.push(Suspect { waiting, law, row });
+                }
+            }
         }
         model.best = None;
         self.waiting.insert(r.model);
@@ -351,28 +362,32 @@ impl BestYield {
                 if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
             self.beyond.learn(now.since(r.issued).ns() as f64 - expected.ns() as f64);
         }
-        let is_stopped = r.is_stopped && matches!(outcome, Outcome::Preempted { .. });
+        let ran = match outcome {
+            Outcome::Preempted { ran } if r.is_stopped => Some(ran),
+            Outcome::Cancelled if r.is_stopped => Some(Span::ZERO),
+            _ => None,
+        };
         let joining = std::mem::take(&mut r.joining);
         let is_leaving = self.free.is_leaving(device);
-        if is_stopped && !joining.is_empty() && !is_leaving {
+        if ran.is_some() && !joining.is_empty() && !is_leaving {
             let class = &self.models[r.model].classes[0];
             let mut members = std::mem::take(&mut r.batch.members);
             let member = |waiting| Member { waiting, law: Rc::clone(&class.law) };
             members.extend(joining.into_iter().map(member));
             let row = Rc::clone(&class.rows[members.len() - 1]);
             self.launch(now, (device, r.model), Batch { members, row }, out);
-        } else if is_stopped && joining.is_empty() {
-            self.suspect(now, r);
+        } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {
+            self.put_back(r, ran);
             self.free.add_back(device);
         } else {
             // It had ended before it could be stopped, it did not run, or its device takes no more work.
             let own = std::mem::take(&mut r.batch.members);
-            let again = own.into_iter().filter(|_| is_stopped).map(|m| m.waiting);
+            let again = own.into_iter().filter(|_| ran.is_some()).map(|m| m.waiting);
             for waiting in again.chain(joining) {
                 self.models[r.model].insert(0, waiting);
                 self.waiting.insert(r.model);
             }
-            if !is_stopped {
+            if ran.is_none() {
                 self.free.follow(event, known, out);
             }
         }

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 /// Policies that may do something else: of models that are equal at some time, they take the first.
 const BY_ORDER: &[&str] = &[
+    "best-yield",
     "nexus-cluster",
     "nexus-cluster[preset=paper]",
     "oracle",

@@ -164,9 +164,11 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         args.label.iter().for_each(|label| runs.policy.clone_from(label));
         runs.join(&asked.suite, &mut cells)?;
     }
-    let Some(bounds) = possible::bounds(&asked, &cells, &how)? else { return Ok(stopped(args)) };
+    if !possible::add(&asked, &mut cells, &how)? {
+        return Ok(stopped(args));
+    }
     let mut league = League::of(asked, own, cells);
-    (league.rates, league.bounds) = (found, bounds);
+    league.rates = found;
     if let Some(names) = names {
         league.names = names;
         league.id += "-tuned";

@@ -53,8 +53,7 @@ pub const KEYS: &[Key] = &[
     key("Sharing.none", &["device[0].sharing = \"none\""]).silent("the default"),
     key("Sharing.processor", &["device[0].sharing = \"processor\""])
         .needs("device[0].lanes = 2; device[0].can_preempt = true"),
-    key("Device.can_preempt", &["device[0].can_preempt = true"])
-        .silent("only Shepherd stops batches, and it is refused without"),
+    key("Device.can_preempt", &["device[0].can_preempt = true"]),
     key("Device.holds", &["device[0].holds = [[\"m0\"], [\"m0\", \"m1\"]]"]).needs("device[0].count = 2"),
     key("Device.stages", &["device[0].stages = 2"]),
     key("Device.memory_pages", &["device[0].memory_pages = 6"]).needs(MEMORY_BUT_ITS_SIZE),

@@ -104,7 +104,7 @@ pub const KEYS: &[Key] = &[
     key("Instance.latency_on", &["instance[0].latency_on = { m = { affine = { alpha_ms = 1.0, beta_ms = 1.0 } } }"]),
     key("Instance.memory_pages", &["instance[0].memory_pages = 4; instance[1].memory_pages = 4"]).needs(MEMORY),
     key("Instance.can_preempt", &["instance[0].can_preempt = true"])
-        .silent("only Shepherd stops batches, and it is refused without"),
+        .silent("neither of its policies stops a batch"),
     key("scenario_file", &["scenario = none; scenario_file = \"asked.toml\""]),
 ];
 
