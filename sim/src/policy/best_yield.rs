@@ -42,8 +42,8 @@
 mod model;
 mod row;
 
-use self::model::{Batch, Candidate, Member, Model, Suspect, Waiting};
-use self::row::{Row, given};
+use self::model::{Batch, Member, Model, Suspect, Waiting};
+use self::row::{Candidate, Row, given};
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, Words, count, flag, word,

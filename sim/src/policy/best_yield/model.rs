@@ -1,12 +1,13 @@
 //! What waits for a model, and the best batch of it.
 
-use super::row::Row;
+use super::row::{Candidate, From, Row};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
 use crate::policy::Actions;
 use crate::profile::{AppProfile, ModelProfile};
 use crate::request::{Drop, RequestId};
-use crate::time::{Span, Time};
+use crate::time::Time;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -35,7 +36,7 @@ pub(super) struct Class {
     /// By size less one: batches whose slowest request is of this class.
     pub rows: Vec<Rc<Row>>,
     /// By size less one: the largest yield of that size or a smaller one, without a deadline.
-    pub best: Vec<f64>,
+    pub most: Vec<f64>,
     pub queue: Vec<Waiting>,
 }
 
@@ -46,26 +47,8 @@ pub(super) struct Suspect {
     pub row: Rc<Row>,
 }
 
-/// Which requests a batch takes: of classes up to one, or one that was stopped.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum From {
-    Classes(usize),
-    Suspect(usize),
-}
-
-/// The best batch of a model.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub yields: f64,
-    pub from: From,
-    pub size: usize,
-    /// It is stopped after that time, or has ended.
-    pub after: Span,
-    /// It stays the best until then, if no request comes or goes.
-    pub until: Time,
-}
-
 pub(super) struct Model {
+    max_batch: usize,
     pub law: Latency,
     /// The class of an application.
     pub places: BTreeMap<usize, usize>,
@@ -77,6 +60,8 @@ pub(super) struct Model {
     /// The device time that all that waits takes in the best batches that it can form, ns.
     pub work_ns: f64,
     pub latest: Time,
+    /// Deadlines of the classes that were looked at, as many as a batch may have.
+    latest_first: Vec<Time>,
 }
 
 impl Model {
@@ -90,13 +75,13 @@ impl Model {
             let fits = |row: &Row| row.size == 1 || row.stops[0].after <= p.slo;
             let rows: Vec<Rc<Row>> =
                 (1..=max_batch).map(row).take_while(fits).map(Rc::new).collect();
-            let mut best = 0.0_f64;
-            let best = rows.iter().map(|row| {
-                best = best.max(row.best(row.stops.len()).map_or(0.0, |b| b.0));
-                best
+            let mut most = 0.0_f64;
+            let most = rows.iter().map(|row| {
+                most = most.max(row.most);
+                most
             });
             Class {
-                best: best.collect(),
+                most: most.collect(),
                 rows,
                 law: Rc::new(apps[c].law.clone()),
                 queue: Vec::new(),
@@ -106,6 +91,7 @@ impl Model {
         let of_one_kind = p.kinds.as_ref().is_none_or(|kinds| kinds.laws.len() == 1);
         let one_stop = matches!(&classes[..], [one] if one.rows[0].stops.len() == 1);
         Model {
+            max_batch: max_batch as usize,
             is_certain: of_one_kind && one_stop && !matches!(p.law, Latency::Samples(_)),
             law: p.law.clone(),
             places: apps.iter().enumerate().map(|(i, a)| (a.app, i)).collect(),
@@ -114,6 +100,7 @@ impl Model {
             best: None,
             work_ns: 0.0,
             latest: Time::ZERO,
+            latest_first: Vec::new(),
         }
     }
 
@@ -128,13 +115,12 @@ impl Model {
     pub fn look(&mut self, now: Time, out: &mut Actions) -> bool {
         if self.best.is_none_or(|best| now > best.until) {
             self.drop_hopeless(now, out);
-            self.best = self.candidates(now).reduce(|a, b| if b.yields > a.yields { b } else { a });
+            self.best = self.candidate(now);
             let fresh = self.classes.iter().filter(|c| !c.queue.is_empty());
-            let alone = self.suspects.iter().filter_map(|s| s.row.best(s.row.stops.len()));
             self.work_ns = fresh
-                .map(|c| c.queue.len() as f64 / c.best[c.queue.len().min(c.best.len()) - 1])
+                .map(|c| c.queue.len() as f64 / c.most[c.queue.len().min(c.most.len()) - 1])
                 .sum::<f64>()
-                + alone.map(|best| 1.0 / best.0).sum::<f64>();
+                + self.suspects.iter().map(|s| 1.0 / s.row.most).sum::<f64>();
             let fresh = self.classes.iter().filter_map(|c| c.queue.last()).map(|w| w.deadline);
             let latest = fresh.chain(self.suspects.iter().map(|s| s.waiting.deadline)).max();
             self.latest = latest.unwrap_or(Time::ZERO);
@@ -161,38 +147,32 @@ impl Model {
         self.suspects.retain(|s| !lost(&s.waiting, &s.row));
     }
 
-    /// The best batch of each slowest class, and each request that waits alone.
-    fn candidates(&self, now: Time) -> impl Iterator<Item = Candidate> {
-        let classes = (0..self.classes.len()).filter_map(move |c| {
-            let mut left: Vec<&[Waiting]> =
-                self.classes[..=c].iter().map(|c| &c.queue[..]).collect();
-            let mut best: Option<Candidate> = None;
-            if left[c].is_empty() {
-                return None;
+    /// The best batch: by its slowest class, the fastest first, or of a request that waits alone. Of equals the first
+    /// and smallest.
+    fn candidate(&mut self, now: Time) -> Option<Candidate> {
+        let mut best: Option<Candidate> = None;
+        self.latest_first.clear();
+        for (c, class) in self.classes.iter().enumerate() {
+            if class.queue.is_empty() {
+                continue;
             }
-            for row in &self.classes[c].rows {
-                // The latest deadline that is left.
-                let last = left.iter_mut().max_by_key(|queue| queue.last().copied())?;
-                let Some((k_th, rest)) = last.split_last() else { break };
-                *last = rest;
-                let Some((yields, stop)) = row.best(row.within(k_th.deadline.since(now))) else {
+            merge(&mut self.latest_first, &class.queue, self.max_batch);
+            let mut of_class: Option<Candidate> = None;
+            for k in (0..self.latest_first.len().min(class.rows.len())).rev() {
+                if of_class.or(best).is_some_and(|b| class.most[k] < b.yields) {
                     break;
-                };
-                if best.is_none_or(|b| yields > b.yields) {
-                    let (size, after) = (row.size as usize, row.stops[stop].after);
-                    let until = k_th.deadline.minus(after);
-                    best = Some(Candidate { yields, from: From::Classes(c), size, after, until });
                 }
+                let own = class.rows[k].candidate(From::Classes(c), self.latest_first[k], now);
+                of_class = better(own, of_class);
             }
-            best
-        });
-        let suspects = self.suspects.iter().enumerate().filter_map(move |(i, s)| {
-            let (yields, stop) = s.row.best(s.row.within(s.waiting.deadline.since(now)))?;
-            let after = s.row.stops[stop].after;
-            let until = s.waiting.deadline.minus(after);
-            Some(Candidate { yields, from: From::Suspect(i), size: 1, after, until })
-        });
-        classes.chain(suspects)
+            best = better(best, of_class);
+        }
+        for (i, s) in self.suspects.iter().enumerate() {
+            if best.is_none_or(|b| s.row.most > b.yields) {
+                best = better(best, s.row.candidate(From::Suspect(i), s.waiting.deadline, now));
+            }
+        }
+        best
     }
 
     /// Takes a batch out of what waits.
@@ -222,5 +202,24 @@ impl Model {
         };
         let members = taken.into_iter().map(member).collect();
         Batch { members, row: Rc::clone(&self.classes[slowest].rows[c.size - 1]) }
+    }
+}
+
+/// The first one, unless the second yields more.
+fn better(a: Option<Candidate>, b: Option<Candidate>) -> Option<Candidate> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.yields > a.yields { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Puts the latest deadlines of a queue among others, `most` of them in all.
+fn merge(latest_first: &mut Vec<Time>, queue: &[Waiting], most: usize) {
+    let own = queue.iter().rev().take(most).map(|w| w.deadline);
+    let others = latest_first.len();
+    latest_first.extend(own);
+    if others > 0 {
+        latest_first.sort_unstable_by_key(|deadline| Reverse(*deadline));
+        latest_first.truncate(most);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::distribution::Histogram;
 use crate::latency::Latency;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// An instant at which a batch may be stopped: the end of a bin of its latency's law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,28 @@ pub(super) struct Stop {
 pub(super) struct Row {
     pub size: u32,
     pub stops: Vec<Stop>,
+    /// The largest yield, if no deadline is in the way, and its stop.
+    pub most: f64,
+    most_after: Span,
+}
+
+/// Which requests a batch takes: of classes up to one, or one that was stopped.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From {
+    Classes(usize),
+    Suspect(usize),
+}
+
+/// The best batch of a model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub yields: f64,
+    pub from: From,
+    pub size: usize,
+    /// It is stopped after that time, or has ended.
+    pub after: Span,
+    /// It stays the best until then, if no request comes or goes.
+    pub until: Time,
 }
 
 impl Row {
@@ -48,12 +70,28 @@ impl Row {
             }
             stops[last].best = best;
         }
-        Row { size, stops }
+        let mut row = Row { size, stops, most: 0.0, most_after: Span::ZERO };
+        if let Some((most, stop)) = row.best(row.stops.len()) {
+            (row.most, row.most_after) = (most, row.stops[stop].after);
+        }
+        row
     }
 
     /// The number of stops until then.
     pub fn within(&self, span: Span) -> usize {
         self.stops.partition_point(|s| s.after <= span)
+    }
+
+    /// The best batch of this size that began now and whose earliest deadline is given.
+    pub fn candidate(&self, from: From, deadline: Time, now: Time) -> Option<Candidate> {
+        let span = deadline.since(now);
+        let (mut yields, mut after) = (self.most, self.most_after);
+        if after > span {
+            let (within, stop) = self.best(self.within(span))?;
+            (yields, after) = (within, self.stops[stop].after);
+        }
+        let (size, until) = (self.size as usize, deadline.minus(after));
+        Some(Candidate { yields, from, size, after, until })
     }
 
     /// The largest yield of a batch that may run until the last of the first `n` stops, per ns, and its stop.
