@@ -37,6 +37,8 @@ pub(super) struct Class {
     pub rows: Vec<Rc<Row>>,
     /// By size less one: the largest yield of that size or a smaller one, without a deadline.
     pub most: Vec<f64>,
+    /// Sizes less one, those that may yield most first.
+    order: Vec<usize>,
     pub queue: Vec<Waiting>,
 }
 
@@ -80,8 +82,11 @@ impl Model {
                 most = most.max(row.most);
                 most
             });
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_by(|&a, &b| rows[b].most.total_cmp(&rows[a].most).then(a.cmp(&b)));
             Class {
                 most: most.collect(),
+                order,
                 rows,
                 law: Rc::new(apps[c].law.clone()),
                 queue: Vec::new(),
@@ -158,12 +163,17 @@ impl Model {
             }
             merge(&mut self.latest_first, &class.queue, self.max_batch);
             let mut of_class: Option<Candidate> = None;
-            for k in (0..self.latest_first.len().min(class.rows.len())).rev() {
-                if of_class.or(best).is_some_and(|b| class.most[k] < b.yields) {
+            for &k in &class.order {
+                let row = &class.rows[k];
+                if of_class.iter().chain(&best).any(|b| row.most < b.yields) {
                     break;
                 }
-                let own = class.rows[k].candidate(From::Classes(c), self.latest_first[k], now);
-                of_class = better(own, of_class);
+                let Some(&deadline) = self.latest_first.get(k) else { continue };
+                let own = row.candidate(From::Classes(c), deadline, now);
+                of_class = match of_class.is_some_and(|b| b.size <= k) {
+                    true => better(of_class, own),
+                    false => better(own, of_class),
+                };
             }
             best = better(best, of_class);
         }
