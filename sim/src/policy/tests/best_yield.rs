@@ -51,7 +51,7 @@ fn requests_that_spoil_a_batch_are_left_and_dropped() {
 }
 
 /// Four of five requests take 10 us, the others 60; nothing tells which.
-fn hidden(stop: Stop, truths: &[u64]) -> Story {
+fn hidden(stop: Stop, slo: u64, truths: &[u64]) -> Story {
     let us = Span::from_us;
     let mut cluster = Cluster::new(1, true, &[(1, 5)]);
     let law = Latency::Proportional { c1: 1.0 };
@@ -62,7 +62,7 @@ fn hidden(stop: Stop, truths: &[u64]) -> Story {
     };
     cluster.profiles = vec![ModelProfile::measure(&law, us(200), &[1], 1_000, draw, 64)];
     cluster.world.latency = vec![vec![law]];
-    let request = |&alone: &u64| Arrival { alone: us(alone), ..request(0, 0, 66) };
+    let request = |&alone: &u64| Arrival { alone: us(alone), ..request(0, 0, slo) };
     let config = Config { stop, ..config() };
     cluster.play(BestYield::new(config, &cluster.profiles), truths.iter().map(request).collect())
 }
@@ -72,13 +72,27 @@ fn a_batch_that_turns_out_long_is_stopped_when_not_all_can_be_served() {
     // Ten requests in 66 us, at 20 us each: crowded. The first one is long.
     let truths = [60, 10, 10, 10, 10, 10, 10, 10, 10, 10];
     let served = |stop| {
-        let story = hidden(stop, &truths);
+        let story = hidden(stop, 66, &truths);
         story.ends.iter().filter(|end| **end == End::InTime).count()
     };
     assert_eq!([served(Stop::Never), served(Stop::Crowded), served(Stop::Always)], [1, 5, 5]);
     // Two requests fit: the long one goes on.
-    let story = hidden(Stop::Crowded, &[60, 10]);
+    let story = hidden(Stop::Crowded, 66, &[60, 10]);
     assert!(story.batches.iter().all(|batch| batch.done), "{story:?}");
-    let story = hidden(Stop::Always, &[60, 10]);
+    let story = hidden(Stop::Always, 66, &[60, 10]);
     assert!(!story.batches[0].done, "{story:?}");
+}
+
+#[test]
+fn a_batch_that_outlives_its_law_goes_on() {
+    let story = hidden(Stop::Crowded, 1_000, &[70]);
+    assert_eq!(story.batches, [done(0, 0, 0, 70_000, &[0])]);
+}
+
+#[test]
+fn a_batch_that_has_not_begun_takes_who_comes_at_the_same_instant() {
+    let story = play(true, config(), vec![request(0, 0, 50), request(0, 0, 50)]);
+    assert_eq!(story.batches[0].start, None);
+    assert_eq!(story.batches[1..], [done(0, 0, 0, 7_000, &[0, 1])]);
+    assert_eq!(story.ends, [End::InTime; 2]);
 }
