@@ -114,15 +114,19 @@ pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
                 few.why()
             );
         };
+        let next = few.n + 1;
+        let has_next = a.choices.iter().any(|choice| choice.counts[few.kind] == next);
+        let fewest = has_next.then(|| format!("; so {next} are the fewest for any scheduler"));
         format!(
             "no scheduler sustains the load with {} {kind}: in none of {} runs, {} requests in all, can more than {} % be \
-             in time, and the goal is {} %",
+             in time, and the goal is {} %{}",
             few.n,
             few.bounds.len(),
             few.bounds.iter().map(|bound| bound.offered).sum::<u64>(),
             // Upwards: it stays a bound.
             (highest * 1e5).ceil() / 1e3,
-            percent(1.0 - p.plan.target())
+            percent(1.0 - p.plan.target()),
+            fewest.unwrap_or_default()
         )
     };
     a.too_few.iter().map(of).collect()

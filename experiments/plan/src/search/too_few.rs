@@ -55,24 +55,38 @@ pub fn too_few(
     kinds.map(|(kind, most)| of_kind(problem, group, kind, most)).collect()
 }
 
-/// The bound falls with the machines: by bisection.
+/// The bound falls with the machines: by bisection with the first seed, and from there on with all.
 fn of_kind(problem: &Problem, group: &Group, kind: usize, most: u32) -> Result<TooFew, SpecError> {
-    let mut found = TooFew { kind, n: 0, bounds: Vec::new(), refused: None };
-    let mut open = most + 1;
-    while open - found.n > 1 {
-        let n = found.n.midpoint(open);
-        let bounds = match bounds(problem, group, &counts(problem, kind, n)) {
-            Err(SpecError::Value { key, found: why, .. }) if key == "bound" => {
-                return Ok(TooFew { refused: Some(why), ..found });
+    let seeds = problem.seeds();
+    let missed = |n: u32, seeds: &[u64]| {
+        let bounds = bounds(problem, group, &counts(problem, kind, n), seeds)?;
+        let all = bounds.iter().all(|bound| is_missed(bound, problem.plan.target()));
+        Ok::<_, SpecError>(Some(bounds).filter(|_| all))
+    };
+    let search = || {
+        let (mut n, mut open) = (0, most + 1);
+        while open - n > 1 {
+            let middle = n.midpoint(open);
+            match missed(middle, &seeds[..1])? {
+                Some(_) => n = middle,
+                None => open = middle,
             }
-            bounds => bounds?,
-        };
-        match bounds.iter().all(|bound| is_missed(bound, problem.plan.target())) {
-            true => (found.n, found.bounds) = (n, bounds),
-            false => open = n,
         }
+        while n > 0 {
+            if let Some(bounds) = missed(n, &seeds)? {
+                return Ok((n, bounds));
+            }
+            n -= 1;
+        }
+        Ok((0, Vec::new()))
+    };
+    match search() {
+        Ok((n, bounds)) => Ok(TooFew { kind, n, bounds, refused: None }),
+        Err(SpecError::Value { key, found: why, .. }) if key == "bound" => {
+            Ok(TooFew { kind, n: 0, bounds: Vec::new(), refused: Some(why) })
+        }
+        Err(error) => Err(error),
     }
-    Ok(found)
 }
 
 /// Whether more requests are sure to be bad than the goal allows.
@@ -80,16 +94,17 @@ fn is_missed(bound: &Bound, target: f64) -> bool {
     (bound.offered - bound.in_time) as f64 > bound.offered as f64 * target
 }
 
-/// Those of the plan's seeds: as many requests as it asks for, or its whole trace.
+/// Those of some seeds: as many requests as the plan asks for, or its whole trace.
 pub(crate) fn bounds(
     problem: &Problem,
     group: &Group,
     counts: &[u32],
+    seeds: &[u64],
 ) -> Result<Vec<Bound>, SpecError> {
     go_on()?;
     problem.plan.watcher.as_ref().map_or(Ok(()), |watcher| watcher.go_on())?;
     let mut scenario = group.scenario(problem, counts, group.load_per_s)?;
     scenario.file.allow_hopeless_slo = true;
     let of = |seed: &u64| Bound::of(&scenario.setup(*seed)?, *seed);
-    problem.seeds().par_iter().map(of).collect()
+    seeds.par_iter().map(of).collect()
 }
