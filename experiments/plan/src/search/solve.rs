@@ -61,7 +61,8 @@ pub(crate) fn solve_problem(
     };
     let mut answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
     for ((group, _), answer) in groups.iter().zip(&mut answers) {
-        answer.too_few = too_few(&problem, group, answer)?;
+        let found: Vec<&[u32]> = answer.choices.iter().map(|c| c.counts.as_slice()).collect();
+        answer.too_few = too_few(&problem, group, &found)?;
     }
     drop(groups);
     drop(progress);

@@ -5,7 +5,6 @@
 
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
-use crate::search::answer::Answer;
 use crate::search::size::counts;
 use orrery_scenario::SpecError;
 use orrery_scenario::bound::Bound;
@@ -32,22 +31,22 @@ impl TooFew {
     }
 }
 
-/// By type, fewer machines than the answer has of it, or all that are allowed where it has no answer. Nothing of plans
-/// under a budget, over a day, and of several types that work together.
+/// By type, fewer machines than any cluster that was found has of it, or all that are allowed where none was. Nothing of
+/// plans under a budget, over a day, and of several types that work together.
 ///
 /// # Errors
 /// When a load cannot be read.
 pub fn too_few(
     problem: &Problem,
     group: &Group,
-    answer: &Answer,
+    found: &[&[u32]],
 ) -> Result<Vec<TooFew>, SpecError> {
     let plan = &problem.plan;
     if plan.pools != Pools::Homogeneous || problem.budget.is_some() || plan.day.is_some() {
         return Ok(Vec::new());
     }
     let below = |kind: usize| {
-        let own = answer.choices.iter().map(|choice| choice.counts[kind]).filter(|n| *n > 0);
+        let own = found.iter().map(|counts| counts[kind]).filter(|n| *n > 0);
         own.min().map_or(problem.counts_max[kind], |n| n - 1)
     };
     let kinds = (0..problem.sales.len()).filter(|k| group.lacking(&plan.instance[*k]).is_empty());
