@@ -152,7 +152,7 @@ impl Baseline {
         for (i, name) in self.rerun.metrics.iter().flatten().enumerate() {
             // One that was recorded is gone.
             if !known.contains(name.as_str()) && self.rows.iter().all(|r| r.metric != *name) {
-                let place = (format!("rerun.metrics[{i}]"), "metric");
+                let place = (format!("rerun.metrics[{i}]"), "metrics");
                 return Err(self.placed(absent(place, name, &known)));
             }
         }
