@@ -20,4 +20,5 @@ pub(crate) mod sensitivity;
 pub(crate) mod size;
 pub(crate) mod solve;
 pub(crate) mod solved;
+pub(crate) mod too_few;
 pub(crate) mod trial;

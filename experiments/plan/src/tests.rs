@@ -9,6 +9,7 @@ mod losses;
 mod pool_days;
 mod rerun;
 mod robust;
+mod too_few;
 mod trace_pools;
 
 use crate::document::rows;

@@ -30,7 +30,7 @@ table! {
     /// finished in time / all requests (Orloj, §5.2)
     FINISH_RATE =
         share("finish_rate").higher().of_requests().tokens("finish rate", 3).page("finish rate");
-    /// `run --bound`: no scheduler finishes a larger part in time (docs/bound.md)
+    /// `run --bound`, arena, plan: no scheduler finishes a larger part in time (docs/bound.md)
     FINISH_RATE_BOUND = share("finish_rate_bound").page("bound");
     /// where the scenario has `penalties`: mean cost of a request by its cost function; one without an answer costs all
     MEAN_COST = plain("mean_cost").at_least(0.0).lower().page("mean cost");

@@ -152,6 +152,29 @@ fn a_fleet_leaves_in_every_form() {
     place.run(&["plan", "f.toml"]).refused(&["f.toml:20", "key `day`", "budget", "goal"]);
 }
 
+/// Numbers of machines that are too few for any scheduler leave in every form, also where no pool is the answer.
+#[test]
+fn what_no_scheduler_can_do_leaves_in_every_form() {
+    let one = FLEET.replace("\"fleet\"", "\"homogeneous\"");
+    let (head, tail) = one.split_once("[day]").expect("a day");
+    let (_, tail) = tail.split_once("[scenario]").expect("a scenario");
+    let text = format!("robust = []\n{head}\n[scenario]{tail}").replace("= 12", "= 2");
+    let place = Place::with("p.toml", text);
+    let args = ["plan", "p.toml", "--out", "o", "--html", "p.html"];
+    let out = place.run(&[&args[..], &["-q"]].concat()).failed_a_check();
+    let says = "no scheduler sustains the load with 2 new: ";
+    for (form, text) in
+        [("text", out), ("summary", place.read("o/p.md")), ("page", place.read("p.html"))]
+    {
+        assert!(text.contains(says), "no `{says}` in the {form}:\n{text}");
+    }
+    let rows: Vec<Row> = read_csv("p.csv", &place.read("o/p.csv")).unwrap();
+    let few = |r: &&Row| r.metric == "finish_rate_bound" && r.axis("pool") == Some("2xnew");
+    let bound = rows.iter().find(few).expect("a row of the bound");
+    assert!(bound.axis("place") == Some("too-few") && bound.value < Some(0.95), "{bound:?}");
+    assert!(place.read("o/p.json").contains("place=too-few;pool=2xnew"));
+}
+
 #[test]
 fn without_a_pool_that_meets_the_goal_the_exit_code_is_1() {
     let place = Place::with("p.toml", SMALL.replace("= 20.0", "= 20000.0"));

@@ -465,6 +465,11 @@ fn a_key_that_does_not_apply_is_refused_before_the_run() {
             "did you mean `latency_p9",
         ),
         ("scenario = \"a.toml\"\nmetrics = [\"jct_mean_ns\"]", "rerun.metrics"),
+        // Of several each must be there: what is never judged is not guarded.
+        (
+            "scenario = \"a.toml\"\nmetrics = [\"finish_rate\", \"jct_mean_ns\"]",
+            "`rerun.metrics[1]`: found `jct_mean_ns`; allowed: one of what was rerun: ",
+        ),
         ("scenari = \"a.toml\"", "did you mean `scenario`?"),
         ("scenario = \"a.toml\"\npolicies = [\"fifi\"]", "did you mean `fifo`"),
     ] {
@@ -472,6 +477,21 @@ fn a_key_that_does_not_apply_is_refused_before_the_run() {
         place.run(&["regress", "c.toml"]).refused(&["c.toml:", says]);
         place.run(&["regress", "c.toml", "--bless"]).refused(&["c.toml:", says]);
     }
+}
+
+/// A scenario has its bound where it is asked for, of each policy the same, and a gate may keep it.
+#[test]
+fn the_bound_of_a_scenario_is_recorded_where_it_is_named() {
+    let place = blessed();
+    let of_bound = BASELINE.replace("\"latency_p99_ns\"", "\"finish_rate_bound\"");
+    place.write("c.toml", of_bound);
+    place.run(&["regress", "c.toml", "--bless"]).ok();
+    let text = place.read("c.toml");
+    let bounds = text.lines().filter(|line| line.contains(",finish_rate_bound,"));
+    let values = |line: &str| line.split(",finish_rate_bound,").nth(1).map(str::to_string);
+    let bounds: Vec<Option<String>> = bounds.map(values).collect();
+    assert!(bounds.len() >= 2 && bounds.iter().all(|b| *b == bounds[0]), "{text}");
+    place.run(&["regress", "c.toml"]).ok();
 }
 
 #[test]

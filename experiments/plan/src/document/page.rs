@@ -10,7 +10,7 @@ use crate::document::figure;
 use crate::document::fleet;
 use crate::document::money::{bought, month, source, turns_in_words};
 use crate::document::sensitivity::{breaks, for_little_more, holds, stands_on};
-use crate::document::sentences::{confidence, doubts, search, whole};
+use crate::document::sentences::{confidence, doubts, search, too_few, whole};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, money};
@@ -49,7 +49,11 @@ fn document(all: &Answers) -> Page {
     page.section("Figure", drawn);
     let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
     let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
-    let about = little.map(|line| line + ".").chain(about).collect();
+    let few = first
+        .answers
+        .iter()
+        .flat_map(|a| too_few(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
+    let about = little.map(|line| line + ".").chain(about).chain(few).collect();
     page.section("The answer", answers(first).part().into_iter().chain(points(about)));
     let best = |(group, a): (&Group, &Answer)| {
         Some(format!("{}: {}.", a.group, a.best()?.breaks(p, group)))
@@ -286,7 +290,8 @@ fn sure(first: &Solved, what_ifs: &[Solved]) -> Vec<String> {
     for solved in what_ifs {
         let about = solved.what_if.as_deref().unwrap_or_default();
         for a in &solved.answers {
-            let of = doubts(&solved.problem, a).into_iter();
+            let p = &solved.problem;
+            let of = too_few(p, a).into_iter().chain(doubts(p, a));
             out.extend(of.map(|line| format!("What if {about}, {}: {line}.", a.group)));
         }
     }

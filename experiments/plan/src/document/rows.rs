@@ -8,10 +8,13 @@ use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point};
 use crate::search::replan::Next;
 use crate::search::sensitivity::{Held, Robust, Strained};
+use crate::search::size::counts;
 use crate::search::solved::Solved;
+use crate::search::too_few::TooFew;
 use orrery_results::{RESULT_VERSION, Row, metric, system_of, unit};
 use orrery_scenario::SpecError;
-use orrery_sim::stats::Interval;
+use orrery_scenario::bound::Bound;
+use orrery_sim::stats::{Interval, replications};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::scenario_cell::inputs_sha256;
 
@@ -42,6 +45,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
             if let Some(choice) = &answer.homogeneous {
                 rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
             }
+            rows.extend(answer.too_few.iter().map(|few| of_too_few(p, answer, few, &what_if)));
             rows.extend(
                 answer.frontier.iter().flat_map(|point| of_point(p, answer, point, &what_if)),
             );
@@ -68,6 +72,26 @@ fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row;
     };
     let cost = row(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
     [cost, row(FRONTIER, point.rate_per_s)]
+}
+
+/// The bound with the most machines that are proven to be too few, whoever schedules.
+fn of_too_few(p: &Problem, answer: &Answer, few: &TooFew, what_if: &str) -> Row {
+    let rates: Vec<f64> = few.bounds.iter().map(Bound::finish_rate).collect();
+    let pool = p.pool(&counts(p, few.kind, few.n));
+    let mut row = Row {
+        axes: format!("what_if={what_if};place=too-few;pool={pool}"),
+        scope: format!("kind {}", p.kind(few.kind)),
+        metric: metric::FINISH_RATE_BOUND.to_string(),
+        unit: unit(metric::FINISH_RATE_BOUND).to_string(),
+        value: Some(rates.iter().sum::<f64>() / rates.len() as f64),
+        samples: few.bounds.iter().map(|bound| bound.offered).sum(),
+        ..place_of(p, answer)
+    };
+    replications(&rates).iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+    if few.n == 0 {
+        row.without_answer(few.why());
+    }
+    row
 }
 
 /// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.

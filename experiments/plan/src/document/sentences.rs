@@ -6,6 +6,8 @@ use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer, money, percent, significant};
 use crate::search::solved::Solved;
+use crate::search::too_few::TooFew;
+use orrery_scenario::bound::Bound;
 
 impl Problem {
     /// What is asked, in a sentence.
@@ -100,6 +102,34 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
         "{} pools, {} simulated{of_level}, {} excluded by their upper bound{slack}, {} not needed; {} runs",
         s.pools, s.simulated, s.skipped_by_bound, s.left, s.runs
     )
+}
+
+/// With how many machines of each type no scheduler reaches the goal, and what exactly is proven.
+pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
+    let of = |few: &TooFew| {
+        let kind = p.kind(few.kind);
+        let Some(highest) = few.bounds.iter().map(Bound::finish_rate).reduce(f64::max) else {
+            return format!(
+                "whether another scheduler needs fewer {kind} is not known: {}",
+                few.why()
+            );
+        };
+        let next = few.n + 1;
+        let has_next = a.choices.iter().any(|choice| choice.counts[few.kind] == next);
+        let fewest = has_next.then(|| format!("; so {next} are the fewest for any scheduler"));
+        format!(
+            "no scheduler sustains the load with {} {kind}: in none of {} runs, {} requests in all, can more than {} % be \
+             in time, and the goal is {} %{}",
+            few.n,
+            few.bounds.len(),
+            few.bounds.iter().map(|bound| bound.offered).sum::<u64>(),
+            // Upwards: it stays a bound.
+            (highest * 1e5).ceil() / 1e3,
+            percent(1.0 - p.plan.target()),
+            fewest.unwrap_or_default()
+        )
+    };
+    a.too_few.iter().map(of).collect()
 }
 
 /// What is said of the plan as a whole, beside its table.

@@ -4,6 +4,7 @@ use crate::input::problem::{Group, Problem};
 use crate::search::change_over::Changed;
 use crate::search::runs::PROBES_OF_EDGE;
 use crate::search::size::{Less, Sized};
+use crate::search::too_few::TooFew;
 use crate::search::trial::{Bench, Check, Edge};
 use orrery_scenario::SpecError;
 use orrery_scenario::search::Seen;
@@ -215,6 +216,8 @@ pub struct Answer {
     pub bound_max_per_s: Option<f64>,
     /// At which prices another type is the answer; empty where that was not looked for.
     pub turns: Vec<Turn>,
+    /// By type, what no scheduler can do with; empty where that was not asked.
+    pub too_few: Vec<TooFew>,
     /// What is not known, in sentences.
     pub unknown: Vec<String>,
     /// Cost against throughput, by rising cost.
@@ -233,6 +236,7 @@ impl Answer {
             searched: Searched::default(),
             bound_max_per_s: None,
             turns: Vec::new(),
+            too_few: Vec::new(),
             unknown: Vec::new(),
             frontier: Vec::new(),
         }

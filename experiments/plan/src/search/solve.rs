@@ -5,6 +5,7 @@ use crate::input::problem::{Group, Problem};
 use crate::input::what_if;
 use crate::search::runs::Runs;
 use crate::search::solved::Solved;
+use crate::search::too_few::too_few;
 use crate::search::{clusters, fleet, pools};
 use orrery_report::Progress;
 use orrery_scenario::SpecError;
@@ -58,7 +59,11 @@ pub(crate) fn solve_problem(
         Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),
         _ => clusters::search(&problem, group, frontier, runs),
     };
-    let answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    let mut answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    for ((group, _), answer) in groups.iter().zip(&mut answers) {
+        let found: Vec<&[u32]> = answer.choices.iter().map(|c| c.counts.as_slice()).collect();
+        answer.too_few = too_few(&problem, group, &found)?;
+    }
     drop(groups);
     drop(progress);
     Ok(Solved { what_if: what_if.map(str::to_string), problem, answers, fleet: None })

@@ -2,14 +2,14 @@
 
 use super::compare::Change;
 use super::input::{Difference, Made};
-use super::require::{Judged, Requirement};
+use super::require::{Judged, Requirement, absent};
 use super::rerun::Rerun;
 use super::row::BaselineRow;
 use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
 use orrery_scenario::scenario::place::{Source, line_of, parse_error};
 use orrery_scenario::{SpecError, kind, read_text};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -134,7 +134,7 @@ impl Baseline {
     /// Reruns what it names.
     ///
     /// # Errors
-    /// When that does not exist or cannot be run, or has none of the metrics.
+    /// When that does not exist or cannot be run, or lacks one of the metrics.
     pub fn run(&self) -> Result<Found, SpecError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let details = self.rows.iter().any(|r| r.scope != "all")
@@ -148,6 +148,14 @@ impl Baseline {
             Some(key) if key.starts_with("rerun.") || key.starts_with("require[") => self.placed(e),
             _ => e.in_file(&self.source.path),
         })?;
+        let known: BTreeSet<&str> = ran.rows.iter().map(|r| r.metric.as_str()).collect();
+        for (i, name) in self.rerun.metrics.iter().flatten().enumerate() {
+            // One that was recorded is gone.
+            if !known.contains(name.as_str()) && self.rows.iter().all(|r| r.metric != *name) {
+                let place = (format!("rerun.metrics[{i}]"), "metrics");
+                return Err(self.placed(absent(place, name, &known)));
+            }
+        }
         let metrics = self.rerun.metrics();
         let recorded = ran.rows.iter().filter(|r| metrics.contains(&r.metric.as_str()));
         let recorded: Vec<BaselineRow> = recorded.map(BaselineRow::of).collect();

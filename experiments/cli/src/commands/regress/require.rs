@@ -125,7 +125,7 @@ impl Requirement {
         };
         let own: BTreeSet<&str> = known.iter().filter(is_own).copied().collect();
         match own.is_empty() {
-            true => Err(absent(i, "policy", &self.policy, &known)),
+            true => Err(absent((format!("require[{i}].policy"), "policy"), &self.policy, &known)),
             false => Ok(own),
         }
     }
@@ -142,12 +142,12 @@ impl Requirement {
         let of_scope: Vec<&Row> = of_policy.into_iter().filter(|r| r.scope == scope).collect();
         if let (true, Some(model)) = (of_scope.is_empty(), &self.model) {
             let models = rows.iter().filter_map(|r| r.scope.strip_prefix("model ")).collect();
-            return Err(absent(i, "model", model, &models));
+            return Err(absent((format!("require[{i}].model"), "model"), model, &models));
         }
         let own: Vec<&&Row> = of_scope.iter().filter(|r| r.metric == self.metric).collect();
         if own.is_empty() {
             let metrics = of_scope.iter().map(|r| r.metric.as_str()).collect();
-            return Err(absent(i, "metric", &self.metric, &metrics));
+            return Err(absent((format!("require[{i}].metric"), "metric"), &self.metric, &metrics));
         }
         let one = |row: &&&Row| {
             let row = BaselineRow::of(row);
@@ -173,7 +173,7 @@ impl Requirement {
 }
 
 /// That nothing of what was rerun has this name.
-fn absent(i: usize, key: &str, name: &str, known: &BTreeSet<&str>) -> SpecError {
+pub fn absent((place, key): (String, &str), name: &str, known: &BTreeSet<&str>) -> SpecError {
     let all: Vec<&str> = known.iter().copied().collect();
     let allowed = match all.is_empty() {
         true => format!("no {key}: nothing that was rerun has values for each"),
@@ -184,7 +184,7 @@ fn absent(i: usize, key: &str, name: &str, known: &BTreeSet<&str>) -> SpecError 
         None if key == "model" => "without `model` it is about all requests".to_string(),
         None => format!("correct `{key}`"),
     };
-    SpecError::value(format!("require[{i}].{key}"), format!("`{name}`"), allowed, remedy)
+    SpecError::value(place, format!("`{name}`"), allowed, remedy)
 }
 
 impl Verdict {

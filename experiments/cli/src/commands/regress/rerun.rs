@@ -153,7 +153,8 @@ impl Rerun {
         let scenario = Scenario::load(path)?;
         input.add_text(scenario.text(), path);
         let policies = policies_of(&scenario, &self.policies, check)?;
-        rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None, false)
+        let bound = self.metrics().contains(&metric::FINISH_RATE_BOUND);
+        rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None, bound)
     }
 
     fn tokens(
