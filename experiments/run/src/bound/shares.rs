@@ -145,18 +145,21 @@ impl Mates {
     /// The most units of a batch with this request.
     fn most_units(&self, place: usize, size: u64, alone: Span) -> u64 {
         let at = self.arrivals[place];
-        let until = |from: u64, units: u64| {
-            let span = self.slo.checked_sub(self.least.at(units, alone))?;
-            Some(self.arrivals.partition_point(|a| *a <= from.saturating_add(span)))
+        let span = |units: u64| self.slo.checked_sub(self.least.at(units, alone));
+        let within = |all: &[u64], from: u64, span: u64| {
+            all.partition_point(|a| *a <= from.saturating_add(span))
         };
+        let last = span(size).map_or(place + 1, |span| within(&self.arrivals, at, span));
         let reach = self.slo.saturating_sub(self.least.at(size, alone));
         let first = self.arrivals.partition_point(|a| *a < at.saturating_sub(reach));
         if place - first > MANY {
-            return self.before[until(at, size).unwrap_or(place + 1)] - self.before[first];
+            return self.before[last] - self.before[first];
         }
         // A batch with more units takes longer, so its requests are closer: what fits does so up to some number.
+        let later = &self.arrivals[place..last];
         let fits = |from: usize, units: u64| {
-            let end = until(self.arrivals[from], units).filter(|end| *end > place);
+            let ends = span(units).map(|span| place + within(later, self.arrivals[from], span));
+            let end = ends.filter(|end| *end > place);
             end.is_some_and(|end| self.before[end] - self.before[from] >= units)
         };
         let mut most = size;
