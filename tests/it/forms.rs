@@ -148,7 +148,8 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
     }
     let axes = axes_of(rows);
     let is_key = |c: &str| {
-        let named = ["experiment", "table", "case", "changed", "system", "policy", "preset", "scope"];
+        let named =
+            ["experiment", "table", "case", "changed", "system", "policy", "preset", "scope"];
         named.contains(&c) || axes.contains(c)
     };
     let (of_whom, mut seen) = (by_name(rows), BTreeSet::new());
