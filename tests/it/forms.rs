@@ -102,7 +102,7 @@ fn is_of<'a>(row: &Row, mut line: impl Iterator<Item = (&'a str, &'a str)>) -> b
         "preset" => row.preset == cell,
         "scope" | "of" => row.scope == cell,
         // A change that has no name is its axes.
-        "changed" => !cell.contains('=') || row.axes == cell,
+        "changed" if row.axis(column).is_none() => !cell.contains('=') || row.axes == cell,
         axis => row.axis(axis).is_none_or(|value| {
             let number = |text: &str| text.parse::<f64>().ok();
             value == cell || number(value).is_some() && number(value) == number(cell)
