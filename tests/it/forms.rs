@@ -101,6 +101,8 @@ fn is_of<'a>(row: &Row, mut line: impl Iterator<Item = (&'a str, &'a str)>) -> b
         "policy" => row.policy == cell,
         "preset" => row.preset == cell,
         "scope" | "of" => row.scope == cell,
+        // A change that has no name is its axes.
+        "changed" if row.axis(column).is_none() => !cell.contains('=') || row.axes == cell,
         axis => row.axis(axis).is_none_or(|value| {
             let number = |text: &str| text.parse::<f64>().ok();
             value == cell || number(value).is_some() && number(value) == number(cell)
@@ -146,8 +148,9 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
     }
     let axes = axes_of(rows);
     let is_key = |c: &str| {
-        ["experiment", "table", "case", "system", "policy", "preset", "scope"].contains(&c)
-            || axes.contains(c)
+        let named =
+            ["experiment", "table", "case", "changed", "system", "policy", "preset", "scope"];
+        named.contains(&c) || axes.contains(c)
     };
     let (of_whom, mut seen) = (by_name(rows), BTreeSet::new());
     for line in reader.records() {

@@ -10,6 +10,7 @@ mod table;
 mod tests;
 mod words;
 
+pub use cells::{compared, difference_of_two, versus};
 pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
 pub use ranges::ranges;

@@ -21,7 +21,7 @@ use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::leases::Leases;
 use orrery_sweep::parts::{Ran, run_parts};
-use orrery_sweep::rows::{difference, rows};
+use orrery_sweep::rows::{difference, difference_in, rows};
 use orrery_sweep::shard::Shard;
 use orrery_sweep::share::{Part, Worked, share};
 use serde::{Deserialize, Serialize};
@@ -300,9 +300,38 @@ fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
         let than = |b: &Cell| difference(&cell.place, &b.place.policy, &cell.runs, &b.runs);
         all.extend(base.and_then(than));
     }
+    let differences = compared(e, cells, &all);
+    all.extend(differences);
     derived::add(e, &mut all);
     numbers::beside(&mut all, &e.paper);
     all
+}
+
+/// The differences, seed by seed, of what the claims compare and no other row has.
+fn compared(e: &Experiment, cells: &[Cell], rows: &[Row]) -> Vec<Row> {
+    let find = |r: &Row| {
+        cells.iter().find(|c| {
+            (&c.place.system, &c.place.preset) == (&r.system, &r.preset)
+                && (&c.place.case, &c.place.axes) == (&r.case, &r.axes)
+        })
+    };
+    let mut out: Vec<Row> = Vec::new();
+    for (a, b) in e.claim.iter().flat_map(|claim| claims::compared(claim, rows)) {
+        let (Some(own), Some(base)) = (find(&a), find(&b)) else { continue };
+        let seeds = |c: &Cell| c.runs.iter().map(|r| r.seed).collect::<Vec<_>>();
+        let is_known = |rows: &[Row]| {
+            let of = |a, b| claims::difference_of_two(rows, a, b).is_some();
+            of(&a, &b) || of(&b, &a)
+        };
+        if seeds(own) != seeds(base) || is_known(rows) || is_known(&out) {
+            continue;
+        }
+        let versus = claims::versus(&a, &b);
+        let row = difference_in(&a.metric, &own.place, &versus, &own.runs, &base.runs);
+        // One run without an interval says nothing of chance.
+        out.extend(row.filter(|r| r.value.is_some() && (own.runs.len() > 1 || r.ci95().is_some())));
+    }
+    out
 }
 
 fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {

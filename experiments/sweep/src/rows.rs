@@ -127,14 +127,24 @@ pub fn difference(
 ) -> Option<Row> {
     let has = |m: &&str| runs.iter().any(|r| r.measure("all", m).is_some());
     let searched = [PEAK, DEVICES].into_iter().find(has);
-    let metric = searched.unwrap_or(metric::FINISH_RATE);
-    let pairs = runs.len().min(base.len());
-    if pairs == 0 {
-        return None;
-    }
     // Requests without an SLO have no finish rate.
     let of_all = |m: &str| runs.iter().all(|r| r.measure("all", m).is_some());
     if searched.is_none() && of_all(metric::REQUESTS) && !of_all(metric::FINISH_RATE) {
+        return None;
+    }
+    difference_in(searched.unwrap_or(metric::FINISH_RATE), place, versus, runs, base)
+}
+
+/// The same of any metric of the whole run.
+pub fn difference_in(
+    metric: &str,
+    place: &Row,
+    versus: &str,
+    runs: &[Replication],
+    base: &[Replication],
+) -> Option<Row> {
+    let pairs = runs.len().min(base.len());
+    if pairs == 0 {
         return None;
     }
     let (runs, base) = (&runs[..pairs], &base[..pairs]);
@@ -157,15 +167,15 @@ pub fn difference(
         row.without_answer(reason);
         return Some(row);
     }
-    let value = |r: &Replication| match searched {
-        Some(metric) => r.value("all", metric),
-        None => Some(r.finish_rate()),
+    let value = |r: &Replication| match metric {
+        metric::FINISH_RATE => Some(r.finish_rate()),
+        metric => r.value("all", metric),
     };
     let values = |r: &[Replication]| r.iter().map(value).collect::<Option<Vec<f64>>>();
     let (a, b) = (values(runs)?, values(base)?);
     row.value = Some(mean(&a) - mean(&b));
     let (interval, method) = match (runs, base) {
-        ([a], [b]) if searched.is_none() => (within_one_run(a, b), "paired-batch-means"),
+        ([a], [b]) if metric == metric::FINISH_RATE => (within_one_run(a, b), "paired-batch-means"),
         _ => (stats::paired(&a, &b), "paired-replications"),
     };
     if let Some(Interval { low, high, .. }) = interval {

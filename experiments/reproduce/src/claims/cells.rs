@@ -20,8 +20,8 @@ fn find<'a>(
         .filter(move |r| is_named_part(r, &at) && is_at(r, &at))
 }
 
-/// Our values of the claim's cells, and of how many there is none.
-pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
+/// The rows of the claim's cells, and what each is divided by, where there is such a row.
+fn sides(claim: &Claim, rows: &[Row]) -> Vec<(Row, Option<Row>)> {
     // A search that never got there has no number of evaluations: it is beyond any.
     let with_never = |system: &str, at: &str, metric: &str| -> Vec<Row> {
         let own: Vec<&Row> = find(rows, system, at, metric).collect();
@@ -36,16 +36,6 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
         let has = |r: &Row| own.iter().find(|o| o.axes == r.axes).map(|o| (*o).clone());
         all.map(|r| has(r).unwrap_or_else(|| never(r))).collect()
     };
-    // Divided by `relative_to` at the same place, whatever pool that has.
-    let value = |r: &Row| {
-        if claim.relative_to.is_empty() {
-            return own(claim, r);
-        }
-        let mut by = find(rows, &claim.relative_to, "", &r.metric);
-        let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| own(claim, b));
-        Some(own(claim, r)?.over(&by.filter(|b| b.value != 0.0)?))
-    };
-    let (mut out, mut unanswered) = (Vec::new(), 0);
     let over_metric = if claim.over_metric.is_empty() { &claim.metric } else { &claim.over_metric };
     let over = with_never(&claim.over, &claim.over_at, over_metric);
     let parts = claim.after_s.is_some() || claim.before_s.is_some();
@@ -60,24 +50,53 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
     let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
     let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
     let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
-    for a in with_never(&claim.of, &at, &claim.metric).iter().filter(|a| is_part(a)) {
-        let Some(above) = value(a) else {
-            unanswered += usize::from(a.value.is_none());
-            continue;
-        };
-        if claim.over.is_empty() {
-            out.push((a.clone(), above));
-            continue;
-        }
+    let divisor = |a: &Row| {
         let mut below: Vec<&Row> = over.iter().filter(|b| agree(b, a, &named)).collect();
         if below.len() > 1 && !claim.over_at.contains("pool=") {
             below.retain(|b| b.axis("pool") == a.axis("pool"));
         }
-        let Some(b) = below.first() else { continue };
-        let Some(by) = value(b).filter(|b| b.value != 0.0) else { continue };
-        let paired = difference(claim, rows, a, b).filter(|_| claim.relative_to.is_empty());
+        below.first().map(|b| (*b).clone())
+    };
+    let of = with_never(&claim.of, &at, &claim.metric);
+    of.into_iter().filter(is_part).map(|a| (a.clone(), divisor(&a))).collect()
+}
+
+/// The rows that a claim compares with one another, in one metric.
+pub fn compared(claim: &Claim, rows: &[Row]) -> Vec<(Row, Row)> {
+    if claim.over.is_empty() || !claim.relative_to.is_empty() {
+        return Vec::new();
+    }
+    let both = |(a, b): (Row, Option<Row>)| Some((a, b?)).filter(|(a, b)| a.metric == b.metric);
+    sides(claim, rows).into_iter().filter_map(both).collect()
+}
+
+/// Our values of the claim's cells, and of how many there is none.
+pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
+    // Divided by `relative_to` at the same place, whatever pool that has.
+    let value = |r: &Row| {
+        if claim.relative_to.is_empty() {
+            return own(claim, r);
+        }
+        let mut by = find(rows, &claim.relative_to, "", &r.metric);
+        let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| own(claim, b));
+        Some(own(claim, r)?.over(&by.filter(|b| b.value != 0.0)?))
+    };
+    let (mut out, mut unanswered) = (Vec::new(), 0);
+    for (a, b) in sides(claim, rows) {
+        let Some(above) = value(&a) else {
+            unanswered += usize::from(a.value.is_none());
+            continue;
+        };
+        if claim.over.is_empty() {
+            out.push((a, above));
+            continue;
+        }
+        let Some(b) = b else { continue };
+        let Some(by) = value(&b).filter(|b| b.value != 0.0) else { continue };
+        let paired = difference(claim, rows, &a, &b).filter(|_| claim.relative_to.is_empty());
         let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
-        out.push((a.clone(), Estimate { value: above.value / by.value, ..ratio }));
+        let value = above.value / by.value;
+        out.push((a, Estimate { value, ..ratio }));
     }
     (out, unanswered)
 }
@@ -87,23 +106,37 @@ fn own(claim: &Claim, row: &Row) -> Option<Estimate> {
     if claim.one_draw { Estimate::of_one_draw(row) } else { Estimate::of(row) }
 }
 
-/// The difference of two systems at one place, where they were compared seed by seed.
-fn difference(claim: &Claim, rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
+/// What a difference names as the row that is taken from the other: its system, and its axes where they are others.
+pub fn versus(a: &Row, b: &Row) -> String {
+    named(a, b, &b.system)
+}
+
+fn named(a: &Row, b: &Row, name: &str) -> String {
+    match (&a.case, &a.axes) == (&b.case, &b.axes) {
+        true => name.to_string(),
+        false => format!("{name} at {}", b.axes),
+    }
+}
+
+/// The row that has the difference of two, seed by seed; systems that all are compared with are named by their policy.
+pub fn difference_of_two<'a>(rows: &'a [Row], a: &Row, b: &Row) -> Option<&'a Row> {
     let metric = difference_of(&a.metric);
-    let of = |a: &Row, b: &Row| {
-        let is = |r: &&Row| {
-            r.metric == metric
-                && r.scope == a.scope
-                && r.axes == a.axes
-                && r.case == a.case
-                && (&r.system, &r.preset) == (&a.system, &a.preset)
-                && r.versus == b.system
-        };
-        rows.iter().find(is).and_then(|r| own(claim, r))
-    };
-    if a.metric != b.metric || a.axes != b.axes || a.case != b.case || a.preset != b.preset {
+    let versus = [versus(a, b), named(a, b, &b.policy)];
+    rows.iter().find(|r| {
+        r.metric == metric
+            && r.scope == a.scope
+            && (&r.axes, &r.case) == (&a.axes, &a.case)
+            && (&r.system, &r.preset) == (&a.system, &a.preset)
+            && versus.contains(&r.versus)
+    })
+}
+
+/// The difference of two systems, where they were compared seed by seed.
+fn difference(claim: &Claim, rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
+    if a.metric != b.metric {
         return None;
     }
+    let of = |a: &Row, b: &Row| difference_of_two(rows, a, b).and_then(|r| own(claim, r));
     of(a, b).or_else(|| of(b, a).map(|d| d.negative()))
 }
 

@@ -185,6 +185,26 @@ fn two_that_were_compared_seed_by_seed_are_as_sure_as_their_difference() {
 }
 
 #[test]
+fn one_system_at_two_places_is_compared_seed_by_seed_too() {
+    let at = |n: u32, x: f64| with_interval(row("a", &format!("n={n}"), x), x - 0.1, x + 0.1);
+    let mut rows = vec![at(1, 0.90), at(2, 0.88)];
+    let claim = claim("of = \"a\"\nover = \"a\"\nat = \"n=1\"\nover_at = \"n=2\"\nat_least = 1.0");
+    assert_eq!(check(&claim, &rows).verdict, Verdict::Undecided);
+    let pairs = compared(&claim, &rows);
+    let [(a, b)] = &pairs[..] else { panic!("{pairs:?}") };
+    assert_eq!(versus(a, b), "a at n=2");
+    let difference = |versus: &str| Row {
+        metric: difference_of("rate"),
+        versus: versus.to_string(),
+        ..with_interval(row("a", "n=1", 0.02), 0.01, 0.03)
+    };
+    rows.push(difference("a at n=3"));
+    assert_eq!(check(&claim, &rows).verdict, Verdict::Undecided, "another pair");
+    rows.push(difference("a at n=2"));
+    assert_eq!(check(&claim, &rows).verdict, Verdict::Holds);
+}
+
+#[test]
 fn a_claim_of_so_many_cases_counts_cells() {
     let cell = |n: u32, x: f64, low: f64, high: f64| {
         with_interval(row("a", &format!("n={n}"), x), low, high)
