@@ -90,9 +90,8 @@ fn a_batch_that_outlives_its_law_goes_on() {
 }
 
 #[test]
-fn a_batch_that_has_not_begun_takes_who_comes_at_the_same_instant() {
+fn a_batch_takes_who_comes_at_the_same_instant() {
     let story = play(true, config(), vec![request(0, 0, 50), request(0, 0, 50)]);
-    assert_eq!(story.batches[0].start, None);
-    assert_eq!(story.batches[1..], [done(0, 0, 0, 7_000, &[0, 1])]);
+    assert_eq!(story.batches, [stopped(0, 0, 0, 0, &[0]), done(0, 0, 0, 7_000, &[0, 1])]);
     assert_eq!(story.ends, [End::InTime; 2]);
 }
