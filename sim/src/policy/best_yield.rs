@@ -19,6 +19,7 @@
 //!     if not all that waits could be served by its latest deadline (*crowded*),
 //!         and the best batch that waits has a larger yield than going on: stop it
 //!     else: it goes on until the next best s
+//!     (by the last s it has ended; one that takes longer than its law says goes on to its end)
 //! when a request arrives whose model runs on some device, if times are known for certain:
 //!     for every number j of requests that wait: if the batch begun anew with them has a larger
 //!         yield than its rest and a batch of j after it: stop it, and begin the larger one there
