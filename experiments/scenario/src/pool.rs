@@ -127,7 +127,6 @@ impl PoolRun<'_> {
             places: vec![LoadPlace {
                 key: "arrivals".into(),
                 rate_per_s: self.arrivals.mean_rate_per_s().ok(),
-                ..LoadPlace::default()
             }],
             ..single
         })

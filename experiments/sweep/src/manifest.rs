@@ -305,15 +305,15 @@ pub struct Maker<S: Subject = Scenario> {
 
 /// Runs cells of lines of a manifest, whatever they are of.
 pub trait RunsLines: Send + Sync {
-    /// The runs of a line's cell: those that are kept, and what they are short of.
+    /// Adds what the kept runs of a line's cell are short of.
     ///
     /// # Errors
     /// As [`Maker::cell`], or when a run fails.
-    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError>;
+    fn run(&self, line: &ListedCell, kept: &mut Vec<Replication>) -> Result<(), SpecError>;
 }
 
 impl<S: Subject> RunsLines for Maker<S> {
-    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError> {
+    fn run(&self, line: &ListedCell, kept: &mut Vec<Replication>) -> Result<(), SpecError> {
         let cell = self.cell(line)?;
         cell.seeds.go_on(kept, |seed| cell.one(seed))
     }
@@ -358,7 +358,7 @@ impl<S: Subject> Maker<S> {
             search: self.head.goodput.clone(),
             scenario,
         };
-        if cell.hashes().0 == line.entry_sha256 {
+        if cell.entry_sha256(&cell.scenario.canonical()) == line.entry_sha256 {
             return Ok(cell);
         }
         let (found, allowed) = if cell.inputs_sha256 == line.inputs_sha256 {

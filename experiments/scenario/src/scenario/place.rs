@@ -3,6 +3,7 @@
 //! It reads no values; a text that is no TOML has no places.
 
 use crate::error::{SpecError, hint, one_of};
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -26,18 +27,26 @@ pub(super) fn line_at(text: &str, byte: usize) -> usize {
 }
 
 /// A file with its text, for the lines of messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
     /// Its path.
     pub path: String,
     /// What is in it.
     pub text: String,
+    /// Its keys, where some were changed.
+    pub(crate) changed: Option<Arc<toml::Table>>,
 }
 
 impl Source {
     /// A file that was read.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { path: path.into(), text: text.into() }
+        Source { path: path.into(), text: text.into(), changed: None }
+    }
+
+    /// Its path, with the line of a key that is in it.
+    pub fn place(&self, key: &str) -> String {
+        let path = &self.path;
+        line_of(&self.text, key).map_or(path.clone(), |line| format!("{path}:{line}"))
     }
 
     /// An error about this file, with the line of its key; a key of a file that it extends has the line that
