@@ -72,14 +72,8 @@ impl JsonRows {
         JsonRows { before: format!("{before}["), after: format!("]{after}"), count: 0 }
     }
 
-    /// The next rows. The last ones have to be followed by [`JsonRows::end`].
-    pub fn rows(&mut self, rows: &[Row]) -> String {
-        let mut out = String::new();
-        self.add(rows, &mut out);
-        out
-    }
-
-    fn add(&mut self, rows: &[Row], out: &mut String) {
+    /// Adds the next rows to a text. The last ones have to be followed by [`JsonRows::end`].
+    pub fn add(&mut self, rows: &[Row], out: &mut String) {
         // In the order of all of orrery's JSON.
         let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
         order.sort_by_key(|column| COLUMNS[*column].0);
@@ -211,7 +205,8 @@ mod tests {
             let whole = serde_json::to_string_pretty(&value).unwrap() + "\n";
             assert_eq!(to_json(rows, &more), whole);
             let mut json = JsonRows::new(&more);
-            let parts: String = rows.chunks(2).map(|part| json.rows(part)).collect();
+            let mut parts = String::new();
+            rows.chunks(2).for_each(|part| json.add(part, &mut parts));
             assert_eq!(json.before.clone() + &parts + &json.end(), whole);
         }
     }

@@ -16,36 +16,27 @@ const ROWS: usize = 4_096;
 /// Endings of the tables beside result rows, before `.csv`.
 const OTHER_TABLES: [&str; 4] = [".wide", ".distributions", ".series", ".batches"];
 
-/// The results in a file.
-#[derive(Debug)]
-pub struct Results {
-    /// Its rows, checked.
-    pub rows: Vec<Row>,
-    /// All of a JSON file but its rows; `Null` for another.
-    pub json: Value,
-}
-
 /// What is wrong when no file has results.
 pub fn none_in(what: &str) -> SpecError {
     let (allowed, remedy) = ("results that `--out` wrote", "name another folder or file");
     SpecError::value("RESULTS", format!("no results in {what}"), allowed, remedy)
 }
 
-/// The results in a file. A file of something else is `None`, unless it was `named`.
+/// The rows of a file, checked, and all of a JSON file but its rows (`Null` for another). A file of something else
+/// is `None`, unless it was `named`.
 ///
 /// # Errors
 /// When the file cannot be read, a row is wrong (with its line), or a named file has no results.
-pub fn read(path: &Path, named: bool) -> Result<Option<Results>, SpecError> {
+pub fn read(path: &Path, named: bool) -> Result<Option<(Vec<Row>, Value)>, SpecError> {
     let mut rows = Vec::new();
     let json = read_by(path, named, |some| {
         rows.extend(some);
         Ok(())
     })?;
-    Ok(json.map(|json| Results { rows, json }))
+    Ok(json.map(|json| (rows, json)))
 }
 
-/// The same, with some rows after others: of many, nobody has to hold all. What is returned is
-/// [`Results::json`].
+/// The same, with some rows after others: of many, nobody has to hold all.
 ///
 /// # Errors
 /// As [`read`], and of `each`.
@@ -213,8 +204,8 @@ mod tests {
         let json = serde_json::json!({ "schema": SCHEMA, "title": "t", "rows": [row, row] });
         std::fs::write(&path, json.to_string()).expect("a file");
         let found = read(&path, false).expect("it can be read").expect("results");
-        assert_eq!(found.rows, [row.clone(), row]);
-        assert_eq!(found.json, serde_json::json!({ "schema": SCHEMA, "title": "t" }));
+        assert_eq!(found.0, [row.clone(), row]);
+        assert_eq!(found.1, serde_json::json!({ "schema": SCHEMA, "title": "t" }));
         // Another JSON is no result, and an error where it was named.
         std::fs::write(&path, json.to_string().replace(SCHEMA, "other")).expect("a file");
         assert!(read(&path, false).expect("it can be read").is_none());

@@ -144,13 +144,11 @@ impl Replication {
 
     /// Whether a value is missing without a reason, or is no number: JSON has no word for that.
     pub fn has_gap(&self) -> bool {
-        let is_number = |m: &Measure| match (m.value, m.within) {
-            (None, _) => !m.reason.is_empty(),
-            (Some(value), ends) => {
-                [value, ends.map_or(0.0, |(a, b)| a + b)].iter().all(|x| x.is_finite())
-            }
-        };
-        !self.measures.iter().all(is_number)
+        let ends = |m: &Measure| m.within.map_or(0.0, |(low, high)| low + high);
+        self.measures.iter().any(|m| match m.value {
+            None => m.reason.is_empty(),
+            Some(value) => !(value + ends(m)).is_finite(),
+        })
     }
 
     /// The runs of a cell as they are kept.
@@ -159,14 +157,6 @@ impl Replication {
     /// None that is known.
     pub fn to_json(runs: &[Replication]) -> serde_json::Result<String> {
         serde_json::to_string(runs)
-    }
-
-    /// The runs of such a text.
-    ///
-    /// # Errors
-    /// When it is no such text.
-    pub fn from_json(text: &str) -> serde_json::Result<Vec<Replication>> {
-        serde_json::from_str(text)
     }
 
     /// Why a search found nothing, if that is so. What is measured at an answer is missing then.

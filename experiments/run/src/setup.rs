@@ -70,15 +70,6 @@ pub enum Workload {
     Sources(Rc<MakeSources>),
 }
 
-/// Where a source of requests is described, for errors of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoadPlace {
-    /// The key.
-    pub key: String,
-    /// Its mean rate, where it has one.
-    pub rate_per_s: Option<f64>,
-}
-
 /// A run but for its policy and its seed.
 #[derive(Clone)]
 pub struct Setup {
@@ -104,8 +95,8 @@ pub struct Setup {
     pub exact: bool,
     /// Devices come and go with the load.
     pub autoscale: Option<autoscale::Config>,
-    /// Where each source of the workload is described; empty where nothing is known of it.
-    pub places: Vec<LoadPlace>,
+    /// The key of each source of the workload, and its mean rate where it has one; empty where nothing is known.
+    pub places: Vec<(String, Option<f64>)>,
     /// The file that it is made from, with the line of a key, for errors.
     pub place_of: Rc<dyn Fn(&str) -> String>,
     /// Whether requests carry SLOs of their own, in place of their application's.
@@ -320,11 +311,10 @@ impl Setup {
         }
     }
 
-    fn after_the_end(&self, failure: &Failure, place: Option<&LoadPlace>) -> SpecError {
-        let rate = place.and_then(|place| place.rate_per_s);
+    fn after_the_end(&self, failure: &Failure, place: Option<&(String, Option<f64>)>) -> SpecError {
+        let (key, rate) = place.map_or(("workload", None), |(key, rate)| (key, *rate));
         let rate = rate.map(|rate| format!("{rate} requests/s, where "));
         let found = format!("{}{failure}", rate.unwrap_or_default());
-        let key = place.map_or("workload", |place| &place.key);
         let remedy = "raise the rate (or shorten the thought of the clients), lower `requests`, or set \
                       `duration_s` or `until_s`";
         SpecError::value(key, found, TIME, remedy).in_file(&(self.place_of)(key))

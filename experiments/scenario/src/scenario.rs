@@ -47,7 +47,7 @@ pub use on_kinds::LatencyPart;
 pub(crate) use vary::changed;
 pub use vary::{InputFile, with_keys};
 
-use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
+use crate::setup::{ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;
 use expand::Origins;
 use file::{Noise, ScenarioFile};
@@ -245,7 +245,7 @@ impl Scenario {
             Some(arrivals) => Some(OpenLoad::read(file, arrivals, &self.files)?),
             None => None,
         };
-        let places = self.load_places(open.as_ref());
+        let (places, source) = (self.load_places(open.as_ref()), self.source.clone());
         let steps = self.steps()?;
         let apps = self.apps(open.as_ref(), &steps)?;
         self.check_slo(&world, &apps, &steps)?;
@@ -288,10 +288,7 @@ impl Scenario {
             },
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
-            place_of: Rc::new({
-                let source = self.source.clone();
-                move |key| source.place(key)
-            }),
+            place_of: Rc::new(move |key| source.place(key)),
             own_slos: file
                 .arrivals
                 .as_ref()
@@ -300,17 +297,17 @@ impl Scenario {
     }
 
     /// Where the sources are described: open load, then the closed loop.
-    fn load_places(&self, open: Option<&OpenLoad>) -> Vec<LoadPlace> {
-        let place = |key: &str, rate_per_s| LoadPlace { key: key.to_string(), rate_per_s };
+    fn load_places(&self, open: Option<&OpenLoad>) -> Vec<(String, Option<f64>)> {
         let arrivals = self.file.arrivals.as_ref().and_then(process::steady_law);
         let open = open.map(|load| {
             let rate = load.law().and_then(|law| law.mean_rate_per_s().ok());
             match arrivals {
-                Some((_, name)) => place(&format!("arrivals.{name}"), rate),
-                None => place("arrivals", rate),
+                Some((_, name)) => (format!("arrivals.{name}"), rate),
+                None => ("arrivals".to_string(), rate),
             }
         });
-        let closed = self.file.closed_loop.as_ref().map(|_| place("closed_loop.think", None));
+        let closed =
+            self.file.closed_loop.as_ref().map(|_| ("closed_loop.think".to_string(), None));
         open.into_iter().chain(closed).collect()
     }
 

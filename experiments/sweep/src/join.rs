@@ -74,7 +74,6 @@ pub fn join(store: &Store, output: &Output) -> Result<Answer, SpecError> {
     })?;
     files.finish()?;
     let form = |ending: &str| path_of(folder, &head.name, ending);
-    let title = format!("sweep {}, {cells} cells", head.name);
     let table = if is_small {
         let document = of_sweep(&head.name, &format!("{cells} cells"), &all);
         let table = document.to_text();
@@ -89,7 +88,8 @@ pub fn join(store: &Store, output: &Output) -> Result<Answer, SpecError> {
         ["txt", "json"].iter().for_each(|ending| _ = std::fs::remove_file(form(ending)));
         let csv = form("csv").display().to_string();
         format!(
-            "{title}: too many for a table of all (at most {TEXT_CELLS_MAX}); the rows are in {csv}\n"
+            "sweep {}, {cells} cells: too many for a table of all (at most {TEXT_CELLS_MAX}); the rows are in {csv}\n",
+            head.name
         )
     };
     let file = |ending: &str| Answer { file: Some(form(ending)), ..Answer::default() };
@@ -127,20 +127,15 @@ fn missing(manifest: &ManifestFile, seen: &Seen) -> SpecError {
     let dots = if seen.missing > NAMED { ", ..." } else { "" };
     let (missing, cells) = (seen.missing, seen.cells);
     let found = format!("{missing} of {cells} cells missing: {shown}{dots}");
-    let allowed = format!("every cell of this manifest: {}", words(&manifest.head, cells));
+    let Head { name, result_version, seeds, .. } = &manifest.head;
+    let allowed = format!(
+        "every cell of this manifest: sweep {name}, {cells} cells, seeds {}, results version {result_version}",
+        seeds.words()
+    );
     let remedy =
         "run the missing shards into this folder, or `orrery sweep` with `--share` or alone";
     let file = manifest.path().display().to_string();
     SpecError::value("cells", found, allowed, remedy).in_file(&file)
-}
-
-/// What a manifest is of, for messages.
-fn words(head: &Head, cells: usize) -> String {
-    let Head { name, result_version, seeds, .. } = head;
-    format!(
-        "sweep {name}, {cells} cells, seeds {}, results version {result_version}",
-        seeds.words()
-    )
 }
 
 /// Does something with the rows of the cells, so many at a time; or with why a cell is missing.

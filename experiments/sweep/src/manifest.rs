@@ -267,19 +267,15 @@ impl<'a, S: Subject> Lister<'a, S> {
         };
         let listed = |policy| {
             let cell = cell(policy);
-            let line = line_of(&cell, &canonical, set.clone());
+            let line = line(&cell, &canonical, set.clone());
             Listed { cell, line }
         };
         Ok(policies.into_iter().map(listed).collect())
     }
 }
 
-/// The line of a cell.
-pub fn line<S: Subject>(cell: &Cell<S>, set: Vec<(String, String)>) -> ListedCell {
-    line_of(cell, &cell.scenario.canonical(), set)
-}
-
-fn line_of<S: Subject>(cell: &Cell<S>, canonical: &str, set: Vec<(String, String)>) -> ListedCell {
+/// The line of a cell, with [`Subject::canonical`] of its scenario: cells of many policies share it.
+pub fn line<S: Subject>(cell: &Cell<S>, canonical: &str, set: Vec<(String, String)>) -> ListedCell {
     let (entry_sha256, spec_sha256) = cell.hashes_of(canonical);
     ListedCell {
         entry_sha256,

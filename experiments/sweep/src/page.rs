@@ -6,7 +6,7 @@ use orrery_plots::{Picture, PictureKind, RowFilter, axis_of, metric_by_axis, pic
 use orrery_report::figure::figure_of;
 use orrery_report::page::{self, Page, Part, TO_KNOW, Tone};
 use orrery_results::{Better, Row, better, difference_in, metric};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What cells are judged by, the first that they have.
 const MAIN: [&str; 4] = [PEAK, DEVICES, metric::FINISH_RATE, metric::GOODPUT];
@@ -24,7 +24,8 @@ pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
 /// The policies and the settings.
 pub fn asked(page: &mut Page, rows: &[Row]) {
     page.ask("policies", distinct(rows.iter().map(|r| r.policy.as_str())).join("\n"));
-    page.ask("settings", settings(rows).join("\n"));
+    let axis = |(name, values): (&str, Vec<&str>)| format!("{name}: {}", values.join(", "));
+    page.ask("settings", axes_of(rows).into_iter().map(axis).collect::<Vec<_>>().join("\n"));
 }
 
 /// Why cells have no value of what they are judged by, a line each.
@@ -57,13 +58,7 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
     let choice = RowFilter::default();
     // Of several axes the one with the most numbers; the others become panels.
     let longest = || {
-        let mut axes: Vec<(&str, BTreeSet<&str>)> = Vec::new();
-        for (name, value) in rows.iter().flat_map(Row::axis_list) {
-            match axes.iter_mut().find(|a| a.0 == name) {
-                Some(axis) => _ = axis.1.insert(value),
-                None => axes.push((name, BTreeSet::from([value]))),
-            }
-        }
+        let mut axes = axes_of(rows);
         axes.retain(|a| a.1.len() > 1 && a.1.iter().all(|v| v.parse::<f64>().is_ok()));
         axes.sort_by_key(|a| std::cmp::Reverse(a.1.len()));
         axes.first().map(|a| a.0.to_string())
@@ -121,7 +116,7 @@ fn are_apart(rows: &[Row], first: &Row, second: &Row) -> Option<bool> {
 }
 
 /// Each axis with its values.
-fn settings(rows: &[Row]) -> Vec<String> {
+fn axes_of(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
     let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
     let settings = rows.chunk_by(|a, b| a.axes == b.axes).map(|rows| &rows[0]);
     for (name, value) in settings.flat_map(Row::axis_list) {
@@ -131,7 +126,7 @@ fn settings(rows: &[Row]) -> Vec<String> {
             None => axes.push((name, vec![value])),
         }
     }
-    axes.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", "))).collect()
+    axes
 }
 
 /// What is compared, in words, and which of its values is best.

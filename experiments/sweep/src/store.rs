@@ -218,7 +218,7 @@ impl Store {
         if first != head(hash, body) {
             return damaged("it was changed after it was written");
         }
-        match Replication::from_json(body) {
+        match serde_json::from_str::<Vec<Replication>>(body) {
             Ok(runs) if runs.iter().any(Replication::has_gap) => {
                 damaged("a value is missing, and no reason is given")
             }

@@ -231,7 +231,7 @@ fn set(e: &Experiment, listed: Listed, system: &System) -> Result<Listed, SpecEr
         file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
         source: Box::new(e_set),
     })?;
-    let line = line(&cell, Vec::new());
+    let line = line(&cell, &cell.scenario.canonical(), Vec::new());
     Ok(Listed { cell, line })
 }
 
