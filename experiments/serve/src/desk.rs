@@ -149,9 +149,7 @@ impl Desk {
             }
             "/api/run" => return Ok(events(Asked::Run(Box::new(question()?)))),
             "/api/goodput" => return Ok(events(Asked::Goodput(Box::new(question()?)))),
-            "/api/scenario.toml" => {
-                Whole::of("application/toml", question()?.scenario.text())
-            }
+            "/api/scenario.toml" => Whole::of("application/toml", question()?.scenario.text()),
             "/api/report.html" => Whole::of("text/html", self.report(&question()?)?),
             "/api/figure.svg" => match figure(&question()?)? {
                 Some(svg) => Whole::of("image/svg+xml", svg),
