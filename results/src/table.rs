@@ -1,6 +1,6 @@
 //! Tables as CSV, in either direction.
 
-use crate::Row;
+use crate::{COLUMNS, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -72,23 +72,21 @@ impl JsonRows {
         JsonRows { before: format!("{before}["), after: format!("]{after}"), count: 0 }
     }
 
-    /// The next rows. The last ones have to be followed by [`JsonRows::end`].
-    pub fn rows(&mut self, rows: &[Row]) -> String {
-        let mut out = String::new();
-        self.add(rows, &mut out);
-        out
-    }
-
-    fn add(&mut self, rows: &[Row], out: &mut String) {
+    /// Adds the next rows to a text. The last ones have to be followed by [`JsonRows::end`].
+    pub fn add(&mut self, rows: &[Row], out: &mut String) {
+        // In the order of all of orrery's JSON.
+        let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
+        order.sort_by_key(|column| COLUMNS[*column].0);
         for row in rows {
-            out.push_str(if self.count == 0 { "\n" } else { ",\n" });
-            // Through a value, whose keys are in the order of all of orrery's JSON.
-            let value = serde_json::to_value(row).unwrap_or_default();
-            let text = serde_json::to_string_pretty(&value).unwrap_or_default();
-            for (i, line) in text.lines().enumerate() {
-                out.push_str(if i == 0 { "    " } else { "\n    " });
-                out.push_str(line);
+            let text = serde_json::to_string_pretty(row).expect("words and numbers");
+            let lines = text.lines().skip(1).map(|line| line.strip_suffix(',').unwrap_or(line));
+            let lines: Vec<&str> = lines.collect();
+            out.push_str(if self.count == 0 { "\n    {" } else { ",\n    {" });
+            for (i, column) in order.iter().enumerate() {
+                out.push_str(if i == 0 { "\n    " } else { ",\n    " });
+                out.push_str(lines[*column]);
             }
+            out.push_str("\n    }");
             self.count += 1;
         }
     }
@@ -129,24 +127,31 @@ pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     cells.collect()
 }
 
-/// Result rows from CSV, each checked.
+/// Result rows from CSV, each checked, one after another.
 ///
 /// # Errors
 /// As [`read_csv`], and when the parts of a row do not fit together; the message names the line.
-pub fn read_rows(file: &str, text: &str) -> Result<Vec<Row>, TableError> {
-    let error = |message: String| TableError::Parse { file: file.into(), message };
+pub fn rows_in(file: &str, text: &str) -> impl Iterator<Item = Result<Row, TableError>> {
+    let error = move |message: String| TableError::Parse { file: file.into(), message };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|e| error(e.to_string()))?.clone();
-    let mut rows = Vec::new();
-    for record in reader.into_records() {
+    let header = reader.headers().cloned();
+    reader.into_records().map(move |record| {
         let record = record.map_err(|e| error(e.to_string()))?;
-        let row: Row = record.deserialize(Some(&header)).map_err(|e| error(e.to_string()))?;
+        let header = header.as_ref().map_err(|e| error(e.to_string()))?;
+        let row: Row = record.deserialize(Some(header)).map_err(|e| error(e.to_string()))?;
         let line = record.position().map_or(0, csv::Position::line);
         row.check().map_err(|e| error(format!("line {line}: {e}")))?;
-        rows.push(row);
-    }
-    Ok(rows)
+        Ok(row)
+    })
+}
+
+/// All of [`rows_in`].
+///
+/// # Errors
+/// The first.
+pub fn read_rows(file: &str, text: &str) -> Result<Vec<Row>, TableError> {
+    rows_in(file, text).collect()
 }
 
 #[cfg(test)]
@@ -200,7 +205,8 @@ mod tests {
             let whole = serde_json::to_string_pretty(&value).unwrap() + "\n";
             assert_eq!(to_json(rows, &more), whole);
             let mut json = JsonRows::new(&more);
-            let parts: String = rows.chunks(2).map(|part| json.rows(part)).collect();
+            let mut parts = String::new();
+            rows.chunks(2).for_each(|part| json.add(part, &mut parts));
             assert_eq!(json.before.clone() + &parts + &json.end(), whole);
         }
     }

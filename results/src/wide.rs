@@ -40,17 +40,6 @@ impl Wide {
         }
     }
 
-    /// Takes the columns of rows that another saw, which come after.
-    pub fn join(&mut self, other: Wide) {
-        other.axes.iter().for_each(|name| self.axis(name));
-        for theirs in other.metrics {
-            let own = self.column(&theirs.metric);
-            own.ci95 |= theirs.ci95;
-            own.paper |= theirs.paper;
-            own.reason |= theirs.reason;
-        }
-    }
-
     fn axis(&mut self, name: &str) {
         if !self.axes.iter().any(|a| a == name) {
             self.axes.push(name.to_string());
@@ -242,11 +231,7 @@ mod tests {
         let rows: Vec<Row> = (0..24).map(row).collect();
         for size in 1..rows.len() {
             let mut table = Wide::default();
-            for part in rows.chunks(size) {
-                let mut seen = Wide::default();
-                seen.see(part);
-                table.join(seen);
-            }
+            rows.chunks(size).for_each(|part| table.see(part));
             let lines: String = rows.chunks(size).map(|part| table.lines(part)).collect();
             // What comes last has to be asked for.
             let text = table.header() + &lines + &table.rest();

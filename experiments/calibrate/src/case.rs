@@ -314,7 +314,7 @@ fn loaded(
 ) -> Result<Scenario, SpecError> {
     let path = scenario.origin().0;
     let wrong = |message: String| SpecError::Parse { file: path.to_string(), message };
-    let mut file: Table = toml::from_str(scenario.text()).map_err(|e| wrong(e.to_string()))?;
+    let mut file: Table = toml::from_str(&scenario.text()).map_err(|e| wrong(e.to_string()))?;
     set_load(&mut file, scenario, measured, part, asked)?;
     let policies = vec![Value::String(policy.text().to_string())];
     file.insert("policies".to_string(), Value::Array(policies));

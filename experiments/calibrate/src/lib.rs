@@ -155,7 +155,7 @@ impl Calibration {
             self.scenario.name,
             best.words(),
             self.measured,
-            moved::moved(scenario.text(), own, folder)
+            moved::moved(&scenario.text(), own, folder)
         ))
     }
 

@@ -1,7 +1,7 @@
 //! Result rows from the files that `--out` wrote: CSV, JSON and, with the feature `parquet`, Parquet.
 
 use glob::glob;
-use orrery_results::{Row, header, read_rows};
+use orrery_results::{Row, header, rows_in};
 use orrery_scenario::{SpecError, read_text};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -11,17 +11,10 @@ use std::{fmt, io};
 
 /// The name of the schema that a result's JSON states.
 const SCHEMA: &str = "orrery-results";
+/// How many rows of CSV are read at a time.
+const ROWS: usize = 4_096;
 /// Endings of the tables beside result rows, before `.csv`.
 const OTHER_TABLES: [&str; 4] = [".wide", ".distributions", ".series", ".batches"];
-
-/// The results in a file.
-#[derive(Debug)]
-pub struct Results {
-    /// Its rows, checked.
-    pub rows: Vec<Row>,
-    /// All of a JSON file but its rows; `Null` for another.
-    pub json: Value,
-}
 
 /// What is wrong when no file has results.
 pub fn none_in(what: &str) -> SpecError {
@@ -29,15 +22,34 @@ pub fn none_in(what: &str) -> SpecError {
     SpecError::value("RESULTS", format!("no results in {what}"), allowed, remedy)
 }
 
-/// The results in a file. A file of something else is `None`, unless it was `named`.
+/// The rows of a file, checked, and all of a JSON file but its rows (`Null` for another). A file of something else
+/// is `None`, unless it was `named`.
 ///
 /// # Errors
 /// When the file cannot be read, a row is wrong (with its line), or a named file has no results.
-pub fn read(path: &Path, named: bool) -> Result<Option<Results>, SpecError> {
+pub fn read(path: &Path, named: bool) -> Result<Option<(Vec<Row>, Value)>, SpecError> {
+    let mut rows = Vec::new();
+    let json = read_by(path, named, |some| {
+        rows.extend(some);
+        Ok(())
+    })?;
+    Ok(json.map(|json| (rows, json)))
+}
+
+/// The same, with some rows after others: of many, nobody has to hold all.
+///
+/// # Errors
+/// As [`read`], and of `each`.
+pub fn read_by(
+    path: &Path,
+    named: bool,
+    mut each: impl FnMut(Vec<Row>) -> Result<(), SpecError>,
+) -> Result<Option<Value>, SpecError> {
     let file = path.display().to_string();
     let parse = |message: String| SpecError::Parse { file: file.clone(), message };
     if is(path, "parquet") {
-        return read_parquet(path).map(|rows| Some(Results { rows, json: Value::Null }));
+        each(read_parquet(path)?)?;
+        return Ok(Some(Value::Null));
     }
     let text = read_text(path)?;
     if is(path, "csv") {
@@ -47,15 +59,22 @@ pub fn read(path: &Path, named: bool) -> Result<Option<Results>, SpecError> {
         if !(named || has_rows) {
             return Ok(None);
         }
-        let rows = read_rows(&file, &text).map_err(|e| parse(e.to_string()))?;
-        return Ok(Some(Results { rows, json: Value::Null }));
+        let mut rows = rows_in(&file, &text);
+        loop {
+            let some = rows.by_ref().take(ROWS).collect::<Result<Vec<_>, _>>();
+            match some.map_err(|e| parse(e.to_string()))? {
+                none if none.is_empty() => return Ok(Some(Value::Null)),
+                some => each(some)?,
+            }
+        }
     }
     let rest: Option<Rest> = serde_json::from_str(&text).ok();
     let Some(Rest(rest)) = rest.filter(|rest| rest.0.get("schema") == Some(&SCHEMA.into())) else {
         return if named { Err(none_in(&file)) } else { Ok(None) };
     };
     let RowsOnly { rows } = serde_json::from_str(&text).map_err(|e| parse(e.to_string()))?;
-    Ok(Some(Results { rows, json: Value::Object(rest) }))
+    each(rows)?;
+    Ok(Some(Value::Object(rest)))
 }
 
 /// The rows of a JSON file.
@@ -185,8 +204,8 @@ mod tests {
         let json = serde_json::json!({ "schema": SCHEMA, "title": "t", "rows": [row, row] });
         std::fs::write(&path, json.to_string()).expect("a file");
         let found = read(&path, false).expect("it can be read").expect("results");
-        assert_eq!(found.rows, [row.clone(), row]);
-        assert_eq!(found.json, serde_json::json!({ "schema": SCHEMA, "title": "t" }));
+        assert_eq!(found.0, [row.clone(), row]);
+        assert_eq!(found.1, serde_json::json!({ "schema": SCHEMA, "title": "t" }));
         // Another JSON is no result, and an error where it was named.
         std::fs::write(&path, json.to_string().replace(SCHEMA, "other")).expect("a file");
         assert!(read(&path, false).expect("it can be read").is_none());

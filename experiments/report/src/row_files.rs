@@ -3,7 +3,7 @@
 //! Their bytes are those of [`super::Forms`], however the rows are cut.
 
 use super::whole_file::Growing;
-use orrery_results::{JsonRows, Row, Wide, csv_lines, to_csv};
+use orrery_results::{COLUMNS, JsonRows, Row, Wide, csv_lines};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,6 @@ pub struct RowFiles {
     #[cfg(feature = "parquet")]
     parquet: Option<super::parquet::Growing>,
     columns: Wide,
-    is_first: bool,
 }
 
 /// The path of a form of a result.
@@ -40,7 +39,8 @@ impl RowFiles {
         json: Option<JsonRows>,
     ) -> Result<RowFiles, SpecError> {
         let begin = |ending: &str| Growing::begin(&path_of(folder, id, ending));
-        let (csv, mut wide) = (begin("csv")?, begin("wide.csv")?);
+        let (mut csv, mut wide) = (begin("csv")?, begin("wide.csv")?);
+        csv.add((COLUMNS.map(|column| column.0).join(",") + "\n").as_bytes())?;
         wide.add(columns.header().as_bytes())?;
         #[cfg(feature = "parquet")]
         let parquet = match json {
@@ -48,22 +48,18 @@ impl RowFiles {
             Some(_) => None,
             None => Some(super::parquet::Growing::begin(&path_of(folder, id, "parquet"))?),
         };
-        let json = match json {
-            None => None,
-            Some(json) => {
-                let mut file = begin("json")?;
-                file.add(json.before.as_bytes())?;
-                Some((file, json))
-            }
-        };
+        let json = json.map(|json| -> Result<_, SpecError> {
+            let mut file = begin("json")?;
+            file.add(json.before.as_bytes())?;
+            Ok((file, json))
+        });
         Ok(RowFiles {
             csv,
             wide,
-            json,
+            json: json.transpose()?,
             #[cfg(feature = "parquet")]
             parquet,
             columns,
-            is_first: true,
         })
     }
 
@@ -72,16 +68,13 @@ impl RowFiles {
     /// # Errors
     /// When there is no room.
     pub fn add(&mut self, rows: &[Row]) -> Result<(), SpecError> {
-        let Some((first, rest)) = rows.split_first() else { return Ok(()) };
-        let first = std::slice::from_ref(first);
-        let first = if self.is_first { to_csv(first) } else { csv_lines(first) };
-        self.is_first = false;
-        self.csv.add(first.as_bytes())?;
-        let lines: Vec<String> = rest.par_chunks(LINES).map(csv_lines).collect();
+        let lines: Vec<String> = rows.par_chunks(LINES).map(csv_lines).collect();
         lines.iter().try_for_each(|lines| self.csv.add(lines.as_bytes()))?;
         self.wide.add(self.columns.lines(rows).as_bytes())?;
         if let Some((file, json)) = &mut self.json {
-            file.add(json.rows(rows).as_bytes())?;
+            let mut text = String::new();
+            json.add(rows, &mut text);
+            file.add(text.as_bytes())?;
         }
         #[cfg(feature = "parquet")]
         self.parquet.as_mut().map_or(Ok(()), |file| file.add(rows))?;

@@ -70,17 +70,6 @@ pub enum Workload {
     Sources(Rc<MakeSources>),
 }
 
-/// Where a source of requests is described, for errors of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoadPlace {
-    /// The file, with the line of the key.
-    pub file: String,
-    /// The key.
-    pub key: String,
-    /// Its mean rate, where it has one.
-    pub rate_per_s: Option<f64>,
-}
-
 /// A run but for its policy and its seed.
 #[derive(Clone)]
 pub struct Setup {
@@ -106,8 +95,10 @@ pub struct Setup {
     pub exact: bool,
     /// Devices come and go with the load.
     pub autoscale: Option<autoscale::Config>,
-    /// Where each source of the workload is described; empty where nothing is known of it.
-    pub places: Vec<LoadPlace>,
+    /// The key of each source of the workload, and its mean rate where it has one; empty where nothing is known.
+    pub places: Vec<(String, Option<f64>)>,
+    /// The file that it is made from, with the line of a key, for errors.
+    pub place_of: Rc<dyn Fn(&str) -> String>,
     /// Whether requests carry SLOs of their own, in place of their application's.
     pub own_slos: bool,
     /// The steps of each application's SLO, by number; empty or `None` where it does not change.
@@ -258,8 +249,7 @@ impl Setup {
 
     /// An error of the scenario's file, where it is known.
     fn in_file(&self, error: SpecError) -> SpecError {
-        let file = self.places.first().map_or("", |place| place.file.as_str());
-        error.in_file(file.rsplit_once(':').map_or(file, |(path, _line)| path))
+        error.in_file(&(self.place_of)(""))
     }
 
     /// Runs a policy and shows the run to one more observer.
@@ -301,9 +291,10 @@ impl Setup {
 
     /// The error of a run that is not whole.
     pub fn failed(&self, failure: &Failure) -> SpecError {
-        let at = |number: usize| self.places.get(number).cloned().unwrap_or_default();
         match failure {
-            Failure::ArrivalAfterEnd { source, .. } => after_the_end(failure, at(source.index())),
+            Failure::ArrivalAfterEnd { source, .. } => {
+                self.after_the_end(failure, self.places.get(source.index()))
+            }
             Failure::Stuck { .. } => {
                 let allowed = "requests that end, or an instant at which the run stops";
                 let remedy = "give the requests an SLO, correct what keeps them from running (`explain` tells of one), or set `until_s`";
@@ -318,6 +309,15 @@ impl Setup {
                 SpecError::value("workload", why, "a stream without errors", remedy)
             }
         }
+    }
+
+    fn after_the_end(&self, failure: &Failure, place: Option<&(String, Option<f64>)>) -> SpecError {
+        let (key, rate) = place.map_or(("workload", None), |(key, rate)| (key, *rate));
+        let rate = rate.map(|rate| format!("{rate} requests/s, where "));
+        let found = format!("{}{failure}", rate.unwrap_or_default());
+        let remedy = "raise the rate (or shorten the thought of the clients), lower `requests`, or set \
+                      `duration_s` or `until_s`";
+        SpecError::value(key, found, TIME, remedy).in_file(&(self.place_of)(key))
     }
 
     /// Runs a policy.
@@ -349,6 +349,7 @@ impl Setup {
             exact: false,
             autoscale: None,
             places: Vec::new(),
+            place_of: Rc::new(|_| String::new()),
             own_slos: false,
             slo_steps: Vec::new(),
             penalties: Vec::new(),
@@ -392,15 +393,6 @@ impl Setup {
 const TIME: &str = "a run within 2^64 ns, some 584 years";
 
 /// The error of a source whose arrivals run over the end of time.
-fn after_the_end(failure: &Failure, place: LoadPlace) -> SpecError {
-    let rate = place.rate_per_s.map(|rate| format!("{rate} requests/s, where "));
-    let found = format!("{}{failure}", rate.unwrap_or_default());
-    let key = if place.key.is_empty() { "workload" } else { &place.key };
-    let remedy = "raise the rate (or shorten the thought of the clients), lower `requests`, or set \
-                  `duration_s` or `until_s`";
-    SpecError::value(key, found, TIME, remedy).in_file(&place.file)
-}
-
 /// The applications of a workload, numbered from 0, from (weight, law) pairs for one model.
 pub fn applications(
     parts: Vec<(f64, orrery_traces::exec_time::ExecLaw)>,

@@ -46,7 +46,7 @@ pub mod tokens;
 pub mod whole;
 
 pub use orrery_run::{
-    PolicySpec, Setup, SpecError, bound, error, limits, policies, policy_spec, setup,
+    PolicySpec, Setup, SpecError, bound, error, limits, policies, policy_spec, replication, setup,
 };
 pub use scenario::{Scenario, zoo};
 pub use whole::read_text;

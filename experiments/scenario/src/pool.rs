@@ -16,7 +16,7 @@ pub use allowable::{Allowable, Search, SearchError, allowable, probe};
 use crate::error::SpecError;
 use crate::kairos;
 use crate::policy_spec::PolicySpec;
-use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
+use crate::setup::{ProfileSetup, Setup, Workload};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::World;
@@ -124,11 +124,7 @@ impl PoolRun<'_> {
                 bins: 1,
                 ..single.profile
             },
-            places: vec![LoadPlace {
-                key: "arrivals".into(),
-                rate_per_s: self.arrivals.mean_rate_per_s().ok(),
-                ..LoadPlace::default()
-            }],
+            places: vec![("arrivals".into(), self.arrivals.mean_rate_per_s().ok())],
             ..single
         })
     }

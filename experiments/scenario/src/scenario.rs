@@ -47,7 +47,7 @@ pub use on_kinds::LatencyPart;
 pub(crate) use vary::changed;
 pub use vary::{InputFile, with_keys};
 
-use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
+use crate::setup::{ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;
 use expand::Origins;
 use file::{Noise, ScenarioFile};
@@ -94,10 +94,8 @@ pub struct Scenario {
     pub seed: u64,
     /// What the file says, defaults filled in, zoos and copies written out.
     pub file: ScenarioFile,
-    /// The file as it is on disk, for messages.
+    /// The file as it is on disk, and what it is now.
     source: place::Source,
-    /// What it is now.
-    text: String,
     files: Files,
     /// Where in the file each model and application came from.
     origins: Origins,
@@ -128,7 +126,6 @@ impl Scenario {
             seed: file.seed,
             file: file.clone(),
             source: place::Source::new(name, text),
-            text: text.to_string(),
             files: Files::new(path.parent().unwrap_or(Path::new("")).to_path_buf()),
             origins: Origins::default(),
         };
@@ -143,8 +140,9 @@ impl Scenario {
     }
 
     /// Its text, changes made: a file that gives the same scenario, in the folder of the one it came from.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> String {
+        let changed = self.source.changed.as_ref().and_then(|table| toml::to_string(&**table).ok());
+        changed.unwrap_or_else(|| self.source.text.clone())
     }
 
     /// The path of its file, and the text that was read there: what [`Scenario::from_text`] takes.
@@ -247,7 +245,7 @@ impl Scenario {
             Some(arrivals) => Some(OpenLoad::read(file, arrivals, &self.files)?),
             None => None,
         };
-        let places = self.load_places(open.as_ref());
+        let (places, source) = (self.load_places(open.as_ref()), self.source.clone());
         let steps = self.steps()?;
         let apps = self.apps(open.as_ref(), &steps)?;
         self.check_slo(&world, &apps, &steps)?;
@@ -290,6 +288,7 @@ impl Scenario {
             },
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
+            place_of: Rc::new(move |key| source.place(key)),
             own_slos: file
                 .arrivals
                 .as_ref()
@@ -298,22 +297,17 @@ impl Scenario {
     }
 
     /// Where the sources are described: open load, then the closed loop.
-    fn load_places(&self, open: Option<&OpenLoad>) -> Vec<LoadPlace> {
-        let place = |key: &str, rate_per_s| {
-            let line = place::line_of(&self.text, key);
-            let file = line
-                .map_or(self.source.path.clone(), |line| format!("{}:{line}", self.source.path));
-            LoadPlace { file, key: key.to_string(), rate_per_s }
-        };
+    fn load_places(&self, open: Option<&OpenLoad>) -> Vec<(String, Option<f64>)> {
         let arrivals = self.file.arrivals.as_ref().and_then(process::steady_law);
         let open = open.map(|load| {
             let rate = load.law().and_then(|law| law.mean_rate_per_s().ok());
             match arrivals {
-                Some((_, name)) => place(&format!("arrivals.{name}"), rate),
-                None => place("arrivals", rate),
+                Some((_, name)) => (format!("arrivals.{name}"), rate),
+                None => ("arrivals".to_string(), rate),
             }
         });
-        let closed = self.file.closed_loop.as_ref().map(|_| place("closed_loop.think", None));
+        let closed =
+            self.file.closed_loop.as_ref().map(|_| ("closed_loop.think".to_string(), None));
         open.into_iter().chain(closed).collect()
     }
 

@@ -141,7 +141,7 @@ pub struct Controls {
 
 /// The exponent of the file; 0 where all applications are alike.
 fn zipf(scenario: &Scenario) -> f64 {
-    let file: Option<toml::Table> = toml::from_str(scenario.text()).ok();
+    let file: Option<toml::Table> = toml::from_str(&scenario.text()).ok();
     let zipf = file.as_ref().and_then(|file| file.get("popularity")?.get("zipf"));
     zipf.and_then(|x| x.as_float().or(x.as_integer().map(|n| n as f64))).unwrap_or(0.0)
 }
@@ -221,7 +221,7 @@ impl Controls {
         });
         Ok(Controls {
             name: scenario.name.clone(),
-            file_sha256: spec_sha256(&[scenario.text()]),
+            file_sha256: spec_sha256(&[&scenario.text()]),
             numbers,
             policies: file.policies.clone(),
             offered: offered.collect(),

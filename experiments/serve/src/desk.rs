@@ -140,7 +140,7 @@ impl Desk {
         }
         let scenario = Scenario::from_text(&file.path, &file.text)?;
         let question = || {
-            same_text(file, pairs, &spec_sha256(&[scenario.text()]))?;
+            same_text(file, pairs, &spec_sha256(&[&scenario.text()]))?;
             Question::of(&scenario, pairs)
         };
         Ok(Reply::Whole(match path {
@@ -149,9 +149,7 @@ impl Desk {
             }
             "/api/run" => return Ok(events(Asked::Run(Box::new(question()?)))),
             "/api/goodput" => return Ok(events(Asked::Goodput(Box::new(question()?)))),
-            "/api/scenario.toml" => {
-                Whole::of("application/toml", question()?.scenario.text().to_string())
-            }
+            "/api/scenario.toml" => Whole::of("application/toml", question()?.scenario.text()),
             "/api/report.html" => Whole::of("text/html", self.report(&question()?)?),
             "/api/figure.svg" => match figure(&question()?)? {
                 Some(svg) => Whole::of("image/svg+xml", svg),

@@ -46,5 +46,6 @@ impl Hasher {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    let number = |half: &[u8]| half.iter().fold(0, |n: u128, b| n << 8 | u128::from(*b));
+    bytes.chunks(16).map(|half| format!("{:032x}", number(half))).collect()
 }

@@ -1,12 +1,11 @@
 //! The result of a sweep from the manifest and the entries alone, cell by cell in the order of the manifest.
 //!
 //! ```text
-//!  manifest.jsonl ──> entries ── once to see that all are there, and which columns they have
-//!                         └─ once more ──> rows, with differences ──> files that grow
+//!  manifest.jsonl ──> entries ──> rows, with differences ──> files that grow
 //! ```
 //!
-//! Memory does not grow with the cells, but for the manifest's bases and, up to [`TEXT_CELLS_MAX`] cells, the rows
-//! of the text and the page.
+//! Memory does not grow with the cells, but for the rows of up to [`TEXT_CELLS_MAX`] of them, which the text and the
+//! page need as well. More are read twice: the first time to see that all are there, and which columns they have.
 
 use super::manifest::{Head, ListedCell};
 use super::manifest_file::ManifestFile;
@@ -22,19 +21,18 @@ use orrery_report::{Answer, Format, Output, leave_page, tell};
 use orrery_results::{JsonRows, Row, Wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Up to so many cells the text, JSON and the page are made.
 pub const TEXT_CELLS_MAX: usize = 5_000;
-/// How many cells are read at a time.
+/// How many cells are read at a time, and more until their setting ends.
 const CHUNK: usize = 256;
+/// How many rows are written at a time.
+const ROWS: usize = 4_096;
 /// How many of the missing cells are named.
 const NAMED: usize = 5;
 
-/// The runs of a cell.
-type Runs = Arc<Vec<Replication>>;
+/// A cell with its runs, or why they are not all there.
+type Found = (ListedCell, Result<Vec<Replication>, String>);
 
 /// What the first reading found.
 #[derive(Default)]
@@ -43,8 +41,8 @@ struct Seen {
     missing: usize,
     named: Vec<String>,
     columns: Wide,
-    /// The entry of the policy that others are compared with, by axes.
-    bases: BTreeMap<String, String>,
+    /// Of all cells, where they are few.
+    rows: Vec<Row>,
 }
 
 /// Writes the result of a sweep into its folder. Without all entries there is none, and the check has
@@ -53,12 +51,11 @@ struct Seen {
 /// # Errors
 /// When the manifest is missing, damaged or edited, a form cannot be had of so many cells, or the folder
 /// cannot be written.
-pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
-    let store = Store::existing(folder)?;
-    let manifest = store.manifest()?;
+pub fn join(store: &Store, output: &Output) -> Result<Answer, SpecError> {
+    let (folder, manifest) = (store.folder(), store.manifest()?);
     let head = &manifest.head;
-    let threads = pool(0)?;
-    let seen = threads.install(|| see(&store, &manifest))?;
+    let (threads, mut seen) = (pool(0)?, Seen::default());
+    threads.install(|| each_chunk(store, &manifest, |found| seen.see(found)))?;
     if seen.missing > 0 {
         tell(&format!("error: {}", missing(&manifest, &seen)));
         return Ok(Answer { failed: true, ..Answer::default() });
@@ -66,23 +63,19 @@ pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let is_small = seen.cells <= TEXT_CELLS_MAX;
     check_forms(seen.cells, output)?;
     let json = is_small.then(|| JsonRows::new(&[("sweep", head.name.clone().into())]));
+    let (all, cells) = (seen.rows, seen.cells);
     let mut files = RowFiles::begin(folder, &head.name, seen.columns, json)?;
-    let mut all: Vec<Row> = Vec::new();
-    threads.install(|| {
-        each_chunk(&manifest, |cells| {
-            let rows = rows_of(&store, head, &seen.bases, &cells)?;
-            files.add(&rows)?;
-            if is_small {
-                all.extend(rows);
-            }
-            Ok(())
-        })
+    threads.install(|| match is_small {
+        true => all.chunks(ROWS).try_for_each(|rows| files.add(rows)),
+        false => each_chunk(store, &manifest, |found| {
+            let rows = found.into_iter().collect::<Result<Vec<_>, _>>().map_err(gone)?;
+            files.add(&rows.into_iter().flatten().collect::<Vec<_>>())
+        }),
     })?;
     files.finish()?;
     let form = |ending: &str| path_of(folder, &head.name, ending);
-    let title = format!("sweep {}, {} cells", head.name, seen.cells);
     let table = if is_small {
-        let document = of_sweep(&head.name, &format!("{} cells", seen.cells), &all);
+        let document = of_sweep(&head.name, &format!("{cells} cells"), &all);
         let table = document.to_text();
         write_atomically(&form("txt"), table.as_bytes())?;
         #[cfg(feature = "parquet")]
@@ -95,7 +88,8 @@ pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
         ["txt", "json"].iter().for_each(|ending| _ = std::fs::remove_file(form(ending)));
         let csv = form("csv").display().to_string();
         format!(
-            "{title}: too many for a table of all (at most {TEXT_CELLS_MAX}); the rows are in {csv}\n"
+            "sweep {}, {cells} cells: too many for a table of all (at most {TEXT_CELLS_MAX}); the rows are in {csv}\n",
+            head.name
         )
     };
     let file = |ending: &str| Answer { file: Some(form(ending)), ..Answer::default() };
@@ -133,110 +127,94 @@ fn missing(manifest: &ManifestFile, seen: &Seen) -> SpecError {
     let dots = if seen.missing > NAMED { ", ..." } else { "" };
     let (missing, cells) = (seen.missing, seen.cells);
     let found = format!("{missing} of {cells} cells missing: {shown}{dots}");
-    let allowed = format!("every cell of this manifest: {}", words(&manifest.head, cells));
+    let Head { name, result_version, seeds, .. } = &manifest.head;
+    let allowed = format!(
+        "every cell of this manifest: sweep {name}, {cells} cells, seeds {}, results version {result_version}",
+        seeds.words()
+    );
     let remedy =
         "run the missing shards into this folder, or `orrery sweep` with `--share` or alone";
     let file = manifest.path().display().to_string();
     SpecError::value("cells", found, allowed, remedy).in_file(&file)
 }
 
-/// What a manifest is of, for messages.
-fn words(head: &Head, cells: usize) -> String {
-    let Head { name, result_version, seeds, .. } = head;
-    format!(
-        "sweep {name}, {cells} cells, seeds {}, results version {result_version}",
-        seeds.words()
-    )
-}
-
-/// Does something with the cells, so many at a time.
+/// Does something with the rows of the cells, so many at a time; or with why a cell is missing.
 fn each_chunk(
+    store: &Store,
     manifest: &ManifestFile,
-    mut each: impl FnMut(Vec<ListedCell>) -> Result<(), SpecError>,
+    mut each: impl FnMut(Vec<Result<Vec<Row>, String>>) -> Result<(), SpecError>,
 ) -> Result<(), SpecError> {
-    let mut cells = manifest.cells()?;
+    let (head, mut cells) = (&manifest.head, manifest.cells()?.peekable());
     loop {
-        let chunk: Vec<ListedCell> = cells.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
+        let mut chunk: Vec<ListedCell> = Vec::new();
+        while let Some(cell) = cells.next_if(|next| match (next, chunk.last()) {
+            (Ok(next), Some(last)) => chunk.len() < CHUNK || next.axes == last.axes,
+            _ => true,
+        }) {
+            chunk.push(cell?);
+        }
         if chunk.is_empty() {
             return Ok(());
         }
-        each(chunk)?;
+        let found: Vec<Found> =
+            chunk.into_par_iter().map(|cell| runs_of(store, head, cell)).collect();
+        let settings: Vec<&[Found]> = found.chunk_by(|a, b| a.0.axes == b.0.axes).collect();
+        each(settings.into_par_iter().flat_map_iter(|cells| rows_of(head, cells)).collect())?;
     }
 }
 
-/// Reads every entry once.
-fn see(store: &Store, manifest: &ManifestFile) -> Result<Seen, SpecError> {
-    let (head, mut seen) = (&manifest.head, Seen::default());
-    each_chunk(manifest, |cells| {
-        let columns = |cell: &ListedCell| {
-            let runs = runs_of(store, head, cell)?;
-            let mut columns = Wide::default();
-            columns.see(&rows(&cell.place(head), &head.seeds, &runs));
-            Ok(columns)
-        };
-        let found: Vec<Result<Wide, String>> = cells.par_iter().map(columns).collect();
-        for (cell, found) in cells.into_iter().zip(found) {
-            seen.cells += 1;
-            match found {
-                Ok(columns) => seen.columns.join(columns),
+impl Seen {
+    fn see(&mut self, found: Vec<Result<Vec<Row>, String>>) -> Result<(), SpecError> {
+        for rows in found {
+            self.cells += 1;
+            match rows {
+                Ok(rows) => {
+                    self.columns.see(&rows);
+                    self.rows.extend(rows);
+                }
                 Err(why) => {
-                    seen.missing += 1;
-                    if seen.named.len() < NAMED {
-                        seen.named.push(format!("{} ({why})", seen.cells));
+                    self.missing += 1;
+                    if self.named.len() < NAMED {
+                        self.named.push(format!("{} ({why})", self.cells));
                     }
                 }
             }
-            if cell.policy == head.compare_to {
-                seen.bases.entry(cell.axes).or_insert(cell.entry_sha256);
+            if self.cells > TEXT_CELLS_MAX {
+                self.rows = Vec::new();
             }
         }
         Ok(())
-    })?;
-    Ok(seen)
-}
-
-/// The runs of a cell, or why they are not all there.
-fn runs_of(store: &Store, head: &Head, cell: &ListedCell) -> Result<Runs, String> {
-    match store.read(&cell.entry_sha256) {
-        Entry::Good(found) => match head.seeds.all_of(&found) {
-            Some(found) => Ok(Arc::new(found)),
-            None => Err(format!("only {} of its seeds", found.len())),
-        },
-        Entry::Absent => Err(cell.axes.clone()),
-        Entry::Damaged(why) => Err(why),
     }
 }
 
-/// The rows of neighbouring cells, with differences from the base of each.
-fn rows_of(
-    store: &Store,
-    head: &Head,
-    bases: &BTreeMap<String, String>,
-    cells: &[ListedCell],
-) -> Result<Vec<Row>, SpecError> {
-    let gone = |cell: &ListedCell, why: String| {
-        let found = format!("{}: {why}", cell.words());
-        let remedy = "merge again when nobody changes the folder";
-        SpecError::value("cells", found, "the entries that were there a moment ago", remedy)
+fn runs_of(store: &Store, head: &Head, cell: ListedCell) -> Found {
+    let runs = match store.read(&cell.entry_sha256) {
+        Entry::Good(mut runs) => match head.seeds.all_of(&mut runs) {
+            true => Ok(runs),
+            false => Err(format!("only {} of its seeds", runs.len())),
+        },
+        Entry::Absent => Err(cell.axes.clone()),
+        Entry::Damaged(why) => Err(why),
     };
-    let read = |cell: &ListedCell| runs_of(store, head, cell).map_err(|why| gone(cell, why));
-    let runs: Vec<Runs> = cells.par_iter().map(read).collect::<Result<_, _>>()?;
-    // The base of most cells is their neighbour.
-    let here: BTreeMap<&str, &Runs> =
-        cells.iter().map(|c| c.entry_sha256.as_str()).zip(&runs).collect();
-    let of = |(cell, own): (&ListedCell, &Runs)| -> Result<Vec<Row>, SpecError> {
-        let place = cell.place(head);
-        let mut out = rows(&place, &head.seeds, own);
-        let Some(base) = bases.get(&cell.axes).filter(|_| cell.policy != head.compare_to) else {
-            return Ok(out);
-        };
-        let base = match here.get(base.as_str()) {
-            Some(runs) => Arc::clone(runs),
-            None => read(&ListedCell { entry_sha256: base.clone(), ..cell.clone() })?,
-        };
-        out.extend(difference(&place, &head.compare_to, own, &base));
+    (cell, runs)
+}
+
+fn gone(why: String) -> SpecError {
+    let remedy = "merge again when nobody changes the folder";
+    SpecError::value("cells", why, "the entries that were there a moment ago", remedy)
+}
+
+/// The rows of the cells of a setting, with differences from its base.
+fn rows_of(head: &Head, cells: &[Found]) -> Vec<Result<Vec<Row>, String>> {
+    let base = cells.iter().find(|(cell, _)| cell.policy == head.compare_to);
+    let base = base.and_then(|(_, runs)| runs.as_ref().ok());
+    let of = |(cell, runs): &Found| {
+        let (place, runs) = (cell.place(head), runs.as_ref().map_err(String::clone)?);
+        let mut out = rows(&place, &head.seeds, runs);
+        if let Some(base) = base.filter(|_| cell.policy != head.compare_to) {
+            out.extend(difference(&place, &head.compare_to, runs, base));
+        }
         Ok(out)
     };
-    let all: Vec<Vec<Row>> = cells.par_iter().zip(&runs).map(of).collect::<Result<_, _>>()?;
-    Ok(all.into_iter().flatten().collect())
+    cells.iter().map(of).collect()
 }

@@ -70,14 +70,14 @@ impl Kept {
         one: impl FnMut(u64) -> Result<Replication, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let Some(store) = &self.store else { return seeds.run(one) };
-        let kept = self.read(store, entry, what)?.unwrap_or_default();
-        if let Some(runs) = seeds.all_of(&kept) {
+        let mut runs = self.read(store, entry, what)?.unwrap_or_default();
+        if seeds.all_of(&mut runs) {
             return Ok(runs);
         }
         if self.only {
-            return Err(missing(what, &format!("only {} of its seeds are there", kept.len())));
+            return Err(missing(what, &format!("only {} of its seeds are there", runs.len())));
         }
-        let runs = seeds.go_on(&kept, one)?;
+        seeds.go_on(&mut runs, one)?;
         store.write(entry, &runs)?;
         Ok(runs)
     }

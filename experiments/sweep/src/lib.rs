@@ -25,7 +25,6 @@ pub mod own;
 pub mod page;
 pub mod parts;
 pub mod pivot;
-pub mod replication;
 pub mod rows;
 pub mod run_report;
 pub mod scenario_cell;
@@ -40,3 +39,5 @@ pub mod tokens;
 mod tokens_search;
 pub mod watch;
 pub mod work;
+
+pub use orrery_scenario::replication;

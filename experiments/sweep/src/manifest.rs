@@ -267,19 +267,15 @@ impl<'a, S: Subject> Lister<'a, S> {
         };
         let listed = |policy| {
             let cell = cell(policy);
-            let line = line_of(&cell, &canonical, set.clone());
+            let line = line(&cell, &canonical, set.clone());
             Listed { cell, line }
         };
         Ok(policies.into_iter().map(listed).collect())
     }
 }
 
-/// The line of a cell.
-pub fn line<S: Subject>(cell: &Cell<S>, set: Vec<(String, String)>) -> ListedCell {
-    line_of(cell, &cell.scenario.canonical(), set)
-}
-
-fn line_of<S: Subject>(cell: &Cell<S>, canonical: &str, set: Vec<(String, String)>) -> ListedCell {
+/// The line of a cell, with [`Subject::canonical`] of its scenario: cells of many policies share it.
+pub fn line<S: Subject>(cell: &Cell<S>, canonical: &str, set: Vec<(String, String)>) -> ListedCell {
     let (entry_sha256, spec_sha256) = cell.hashes_of(canonical);
     ListedCell {
         entry_sha256,
@@ -305,15 +301,15 @@ pub struct Maker<S: Subject = Scenario> {
 
 /// Runs cells of lines of a manifest, whatever they are of.
 pub trait RunsLines: Send + Sync {
-    /// The runs of a line's cell: those that are kept, and what they are short of.
+    /// Adds what the kept runs of a line's cell are short of.
     ///
     /// # Errors
     /// As [`Maker::cell`], or when a run fails.
-    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError>;
+    fn run(&self, line: &ListedCell, kept: &mut Vec<Replication>) -> Result<(), SpecError>;
 }
 
 impl<S: Subject> RunsLines for Maker<S> {
-    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError> {
+    fn run(&self, line: &ListedCell, kept: &mut Vec<Replication>) -> Result<(), SpecError> {
         let cell = self.cell(line)?;
         cell.seeds.go_on(kept, |seed| cell.one(seed))
     }
@@ -358,7 +354,7 @@ impl<S: Subject> Maker<S> {
             search: self.head.goodput.clone(),
             scenario,
         };
-        if cell.hashes().0 == line.entry_sha256 {
+        if cell.entry_sha256(&cell.scenario.canonical()) == line.entry_sha256 {
             return Ok(cell);
         }
         let (found, allowed) = if cell.inputs_sha256 == line.inputs_sha256 {

@@ -115,8 +115,13 @@ impl ManifestFile {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn cells(&self) -> Result<Cells, SpecError> {
-        Ok(Cells { lines: self.lines()? })
+    pub fn cells(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<ListedCell, SpecError>> + use<>, SpecError> {
+        let mut lines = self.lines()?;
+        Ok(std::iter::from_fn(move || {
+            lines.next().map(|line| line.and_then(|(_, line)| lines.parse(&line)))
+        }))
     }
 
     /// The cell whose line begins at a byte.
@@ -222,23 +227,6 @@ impl Iterator for CellLines {
         let cell = self.cell();
         self.is_over = !matches!(cell, Ok(Some(_)));
         cell.transpose()
-    }
-}
-
-/// The cells of a manifest.
-pub struct Cells {
-    lines: CellLines,
-}
-
-impl Iterator for Cells {
-    type Item = Result<ListedCell, SpecError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (_, line) = match self.lines.next()? {
-            Ok(line) => line,
-            Err(e) => return Some(Err(e)),
-        };
-        Some(self.lines.parse(&line))
     }
 }
 

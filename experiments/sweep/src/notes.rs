@@ -46,9 +46,10 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
 
 /// What each flag of the rows says, and of which policies.
 pub fn flags_of(rows: &[Row]) -> Vec<String> {
+    let flagged: Vec<&Row> = rows.iter().filter(|r| !r.flags.is_empty()).collect();
     let searched = FLAGS.into_iter().filter(|f| f.0 != Flags::DIVERGING);
     let says = SAYS.into_iter().chain(searched).chain(CAVEATS).filter_map(|(flag, says)| {
-        let flagged = rows.iter().filter(|r| r.has_flag(flag));
+        let flagged = flagged.iter().filter(|r| r.has_flag(flag));
         let policies = distinct(flagged.map(|r| r.policy.as_str()));
         let is_named = says.starts_with(flag) || says.starts_with('?');
         let named = if is_named { String::new() } else { format!("{flag}: ") };

@@ -6,7 +6,7 @@ use orrery_plots::{Picture, PictureKind, RowFilter, axis_of, metric_by_axis, pic
 use orrery_report::figure::figure_of;
 use orrery_report::page::{self, Page, Part, TO_KNOW, Tone};
 use orrery_results::{Better, Row, better, difference_in, metric};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What cells are judged by, the first that they have.
 const MAIN: [&str; 4] = [PEAK, DEVICES, metric::FINISH_RATE, metric::GOODPUT];
@@ -24,7 +24,8 @@ pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
 /// The policies and the settings.
 pub fn asked(page: &mut Page, rows: &[Row]) {
     page.ask("policies", distinct(rows.iter().map(|r| r.policy.as_str())).join("\n"));
-    page.ask("settings", settings(rows).join("\n"));
+    let axis = |(name, values): (&str, Vec<&str>)| format!("{name}: {}", values.join(", "));
+    page.ask("settings", axes_of(rows).into_iter().map(axis).collect::<Vec<_>>().join("\n"));
 }
 
 /// Why cells have no value of what they are judged by, a line each.
@@ -57,13 +58,7 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
     let choice = RowFilter::default();
     // Of several axes the one with the most numbers; the others become panels.
     let longest = || {
-        let mut axes: Vec<(&str, BTreeSet<&str>)> = Vec::new();
-        for (name, value) in rows.iter().flat_map(Row::axis_list) {
-            match axes.iter_mut().find(|a| a.0 == name) {
-                Some(axis) => _ = axis.1.insert(value),
-                None => axes.push((name, BTreeSet::from([value]))),
-            }
-        }
+        let mut axes = axes_of(rows);
         axes.retain(|a| a.1.len() > 1 && a.1.iter().all(|v| v.parse::<f64>().is_ok()));
         axes.sort_by_key(|a| std::cmp::Reverse(a.1.len()));
         axes.first().map(|a| a.0.to_string())
@@ -121,16 +116,17 @@ fn are_apart(rows: &[Row], first: &Row, second: &Row) -> Option<bool> {
 }
 
 /// Each axis with its values.
-fn settings(rows: &[Row]) -> Vec<String> {
+fn axes_of(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
     let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, value) in rows.iter().flat_map(Row::axis_list) {
+    let settings = rows.chunk_by(|a, b| a.axes == b.axes).map(|rows| &rows[0]);
+    for (name, value) in settings.flat_map(Row::axis_list) {
         match axes.iter_mut().find(|a| a.0 == name) {
             Some((_, values)) if values.contains(&value) => {}
             Some((_, values)) => values.push(value),
             None => axes.push((name, vec![value])),
         }
     }
-    axes.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", "))).collect()
+    axes
 }
 
 /// What is compared, in words, and which of its values is best.
@@ -140,9 +136,6 @@ struct Compared<'a> {
     name: &'static str,
     best_is: &'static str,
 }
-
-/// A case and its axes.
-type Setting<'a> = (&'a str, &'a str);
 
 impl<'a> Compared<'a> {
     fn new(rows: &'a [Row], metric: &'a str) -> Compared<'a> {
@@ -161,21 +154,21 @@ impl<'a> Compared<'a> {
         self.rows.iter().filter(is)
     }
 
-    fn settings(&self) -> Vec<Setting<'a>> {
-        let mut settings: Vec<Setting<'a>> = Vec::new();
+    /// The rows of each case and its axes.
+    fn settings(&self) -> Vec<Vec<&'a Row>> {
+        let (mut at, mut settings) = (BTreeMap::new(), Vec::new());
         for r in self.own() {
-            if !settings.contains(&(&r.case, &r.axes)) {
-                settings.push((&r.case, &r.axes));
-            }
+            let setting = *at.entry((&r.case, &r.axes)).or_insert(settings.len());
+            settings.resize_with(settings.len().max(setting + 1), Vec::new);
+            settings[setting].push(r);
         }
         settings
     }
 
     /// The answers at a setting, the best first.
-    fn ranked(&self, setting: Setting<'_>) -> Vec<&'a Row> {
+    fn ranked(&self, setting: &[&'a Row]) -> Vec<&'a Row> {
         let sign = if better(self.metric) == Better::Lower { 1.0 } else { -1.0 };
-        let is = |r: &&Row| (&*r.case, &*r.axes) == setting && r.value.is_some();
-        let mut at: Vec<&Row> = self.own().filter(is).collect();
+        let mut at: Vec<&Row> = setting.iter().copied().filter(|r| r.value.is_some()).collect();
         let key = |r: &Row| r.value.unwrap_or_default() * sign;
         at.sort_by(|a, b| key(a).total_cmp(&key(b)));
         at
@@ -190,7 +183,7 @@ impl<'a> Compared<'a> {
         format!("{value}{interval}")
     }
 
-    fn say_of_one(&self, page: &mut Page, setting: Setting<'_>) {
+    fn say_of_one(&self, page: &mut Page, setting: &[&Row]) {
         let (name, best_is) = (self.name, self.best_is);
         match self.ranked(setting).as_slice() {
             [] => page.say(Tone::Mixed, format!("No policy has an answer for the {name}.")),
@@ -220,11 +213,11 @@ impl<'a> Compared<'a> {
         }
     }
 
-    fn say_of_many(&self, page: &mut Page, settings: &[Setting<'_>]) {
+    fn say_of_many(&self, page: &mut Page, settings: &[Vec<&Row>]) {
         let (name, n) = (self.name, settings.len());
         if distinct(self.rows.iter().map(|r| r.policy.as_str())).len() > 1 {
             let mut wins: Vec<(&str, usize)> = Vec::new();
-            for first in settings.iter().filter_map(|s| self.ranked(*s).first().copied()) {
+            for first in settings.iter().filter_map(|s| self.ranked(s).first().copied()) {
                 match wins.iter_mut().find(|w| w.0 == first.policy) {
                     Some(w) => w.1 += 1,
                     None => wins.push((&first.policy, 1)),
@@ -250,7 +243,7 @@ pub fn verdict(page: &mut Page, rows: &[Row]) {
     let compared = Compared::new(rows, main);
     match compared.settings().as_slice() {
         [] => {}
-        [one] => compared.say_of_one(page, *one),
+        [one] => compared.say_of_one(page, one),
         many => compared.say_of_many(page, many),
     }
     let without = compared.own().filter(|r| r.value.is_none()).count();

@@ -12,20 +12,26 @@ use orrery_sim::stats::{self, Interval};
 pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
     let Some(first) = runs.first() else { return Vec::new() };
     let list: Vec<u64> = runs.iter().map(|r| r.seed).collect();
-    let wide = !seeds.narrow_enough(runs);
-    let row = |m: &Measure| {
-        let all: Vec<Measure> =
-            runs.iter().filter_map(|r| r.measure(&m.scope, &m.metric).cloned()).collect();
+    let (list, wide) = (seed_list(&list), !seeds.narrow_enough(runs));
+    let same = |a: &Measure, b: &Measure| a.metric == b.metric && a.scope == b.scope;
+    let row = |(i, m): (usize, &Measure)| {
+        // Runs of a cell mostly have the same values in the same order.
+        let found = runs.iter().map(|r| match r.measures.get(i) {
+            Some(own) if same(own, m) => Some(own),
+            _ => r.measure(&m.scope, &m.metric),
+        });
+        let found: Vec<Option<&Measure>> = found.collect();
+        let all: Vec<&Measure> = found.iter().copied().flatten().collect();
         let mut row = Row {
             scope: m.scope.clone(),
             metric: m.metric.clone(),
             unit: unit(&m.metric).to_string(),
             samples: all.iter().map(|m| m.samples).sum(),
-            seeds: seed_list(&list),
+            seeds: list.clone(),
             flags: if is_main(m) { place.flags.clone() } else { String::new() },
             ..place.clone()
         };
-        match unanswered(runs, m) {
+        match unanswered(runs, &found) {
             Some(reason) => row.without_answer(reason),
             None => {
                 let values: Vec<f64> = all.iter().filter_map(|m| m.value).collect();
@@ -38,12 +44,13 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
     };
     // A scope or a quantile that only some seeds have still gets its row.
     let mut named: Vec<&Measure> = first.measures.iter().collect();
-    for m in runs[1..].iter().flat_map(|r| &r.measures) {
-        if !named.iter().any(|n| n.scope == m.scope && n.metric == m.metric) {
+    for (i, m) in runs[1..].iter().flat_map(|r| r.measures.iter().enumerate()) {
+        let is_there = named.get(i).is_some_and(|n| same(n, m));
+        if !is_there && !named.iter().any(|n| same(n, m)) {
             named.push(m);
         }
     }
-    named.into_iter().map(row).collect()
+    named.into_iter().enumerate().map(row).collect()
 }
 
 /// Whether a cell is judged by this.
@@ -53,14 +60,14 @@ fn is_main(m: &Measure) -> bool {
 
 /// Why a mean over the runs is not given: some have no answer. A mean of the others would be of the
 /// easier seeds alone.
-fn unanswered(runs: &[Replication], m: &Measure) -> Option<String> {
-    let none = |r: &Replication| match r.measure(&m.scope, &m.metric) {
+fn unanswered(runs: &[Replication], found: &[Option<&Measure>]) -> Option<String> {
+    let none = |(r, m): (&Replication, &Option<&Measure>)| match m {
         Some(Measure { value: Some(_), .. }) => None,
         Some(measure) => Some(measure.reason.clone()),
         // What is measured at the answer only.
         None => r.no_answer().map(str::to_string),
     };
-    let reasons: Vec<String> = runs.iter().filter_map(none).collect();
+    let reasons: Vec<String> = runs.iter().zip(found).filter_map(none).collect();
     counted(&reasons, runs.len())
 }
 
@@ -73,13 +80,9 @@ fn counted(reasons: &[String], seeds: usize) -> Option<String> {
     })
 }
 
-fn is_count(metric: &str) -> bool {
-    metric::find(metric).is_some_and(|m| m.is_count)
-}
-
-fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
+fn interval_of(row: &mut Row, all: &[&Measure], values: &[f64]) {
     let (interval, method) = match all {
-        _ if is_count(&row.metric) => (None, ""),
+        _ if metric::find(&row.metric).is_some_and(|m| m.is_count) => (None, ""),
         [one] => (one.within, "batch-means"),
         _ => (stats::replications(values).map(|i| (i.low, i.high)), "replications"),
     };
@@ -88,8 +91,8 @@ fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
     }
 }
 
-fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
-    if let Some((q, _)) = metric::quantiles().find(|q| q.1 == row.metric) {
+fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
+    if let Some(q) = metric::find(&row.metric).and_then(|m| m.quantile) {
         let fewest = all.iter().map(|m| m.samples).min().unwrap_or(0);
         if !stats::enough_for_quantile(q, fewest) {
             row.flag(Flags::FEW_SAMPLES);

@@ -233,7 +233,12 @@ impl<S: Subject> Cell<S> {
 
     /// As [`Cell::hashes`], where [`Subject::canonical`] of its scenario is known: cells of many policies share it.
     pub(super) fn hashes_of(&self, canonical: &str) -> (String, String) {
-        (self.hash(canonical, &self.seeds.entry()), self.hash(canonical, &self.seeds))
+        (self.entry_sha256(canonical), self.hash(canonical, &self.seeds))
+    }
+
+    /// The first of [`Cell::hashes_of`].
+    pub(super) fn entry_sha256(&self, canonical: &str) -> String {
+        self.hash(canonical, &self.seeds.entry())
     }
 
     fn hash(&self, scenario: &str, seeds: &Seeds) -> String {

@@ -26,7 +26,9 @@ impl Seeds {
         &self,
         one: impl FnMut(u64) -> Result<Replication, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
-        self.go_on(&[], one)
+        let mut done = Vec::new();
+        self.go_on(&mut done, one)?;
+        Ok(done)
     }
 
     /// The same with runs that are there already, of the first seed and those that follow it: what they are
@@ -36,31 +38,31 @@ impl Seeds {
     /// The first error of a run.
     pub fn go_on(
         &self,
-        kept: &[Replication],
+        done: &mut Vec<Replication>,
         mut one: impl FnMut(u64) -> Result<Replication, SpecError>,
-    ) -> Result<Vec<Replication>, SpecError> {
+    ) -> Result<(), SpecError> {
         let (least, most) = match self.until_ci {
             None => (self.count, self.count),
             Some((_, most)) => (self.count.max(2), most.max(2)),
         };
-        let mut done: Vec<Replication> = Vec::new();
-        while (done.len() as u32) < most {
-            if done.len() as u32 >= least && self.narrow_enough(&done) {
-                break;
-            }
-            let seed = self.first.wrapping_add(done.len() as u64);
-            match kept.get(done.len()).filter(|run| run.seed == seed) {
-                Some(run) => done.push(run.clone()),
+        let mut count = 0;
+        while count < most && (count < least || !self.narrow_enough(&done[..count as usize])) {
+            let (at, seed) = (count as usize, self.first.wrapping_add(count.into()));
+            match done.get(at) {
+                Some(run) if run.seed == seed => {}
+                Some(_) => done[at] = one(seed)?,
                 None => done.push(one(seed)?),
             }
+            count += 1;
         }
-        Ok(done)
+        done.truncate(count as usize);
+        Ok(())
     }
 
-    /// Those of the kept runs that [`Seeds::go_on`] takes, where they are enough.
-    pub fn all_of(&self, kept: &[Replication]) -> Option<Vec<Replication>> {
+    /// Whether the kept runs are enough; then those that are more than enough are left out.
+    pub fn all_of(&self, kept: &mut Vec<Replication>) -> bool {
         let short = |_| Err(SpecError::value("seeds", "too few", "as many as are asked for", ""));
-        self.go_on(kept, short).ok()
+        self.go_on(kept, short).is_ok()
     }
 
     /// What of them names a cell's entry: the first seed. An entry with more of them serves fewer.

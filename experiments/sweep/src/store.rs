@@ -19,15 +19,21 @@ use orrery_report::whole_file::{check_folder, write_atomically_by};
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use orrery_scenario::whole::{WHOLE_MAX, read};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The folder.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    /// Runs that were written a moment ago, each until it is read, and how many values they have.
+    fresh: Mutex<(BTreeMap<String, Vec<Replication>>, usize)>,
     _busy: Busy,
 }
+
+/// With so many values no more runs are kept in memory: some 20 MB.
+const FRESH_MAX: usize = 100_000;
 
 /// The file of the manifest.
 const MANIFEST: &str = "manifest.jsonl";
@@ -70,7 +76,12 @@ impl Store {
         let cells = folder.join("cells");
         let work = folder.join("work");
         let busy = Busy::begin(&cells, || [folder, &work].into_iter().for_each(remove_leftovers));
-        Store { folder: folder.to_path_buf(), _busy: busy }
+        Store { folder: folder.to_path_buf(), fresh: Mutex::default(), _busy: busy }
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The manifest of a sweep: the one that is there, or one that is made on so many threads and written.
@@ -152,7 +163,7 @@ impl Store {
     /// # Errors
     /// When the folder cannot be written.
     pub fn write(&self, hash: &str, runs: &[Replication]) -> Result<(), SpecError> {
-        let body = serde_json::to_string(runs).map_err(|e| SpecError::Parse {
+        let body = Replication::to_json(runs).map_err(|e| SpecError::Parse {
             file: self.path(hash).display().to_string(),
             message: e.to_string(),
         })?;
@@ -160,6 +171,19 @@ impl Store {
         let path = self.path(hash);
         readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
         write_atomically_by(&self.work(), &path, text.as_bytes())
+    }
+
+    /// Keeps runs that were written for whoever reads them next.
+    pub fn keep(&self, hash: String, runs: Vec<Replication>) {
+        let mut fresh = self.fresh();
+        if fresh.1 < FRESH_MAX && !runs.iter().any(Replication::has_gap) {
+            fresh.1 += runs.iter().map(|run| run.measures.len()).sum::<usize>();
+            fresh.0.insert(hash, runs);
+        }
+    }
+
+    fn fresh(&self) -> MutexGuard<'_, (BTreeMap<String, Vec<Replication>>, usize)> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the entries of cells that are not to be kept; their names, in order.
@@ -179,6 +203,9 @@ impl Store {
 
     /// Reads a cell's runs.
     pub fn read(&self, hash: &str) -> Entry {
+        if let Some(runs) = self.fresh().0.remove(hash) {
+            return Entry::Good(runs);
+        }
         let path = self.path(hash);
         let text = match read(&path) {
             Ok(text) => text,
@@ -228,4 +255,24 @@ fn remove_leftovers(folder: &Path) {
 /// The first line of an entry.
 fn head(hash: &str, body: &str) -> String {
     format!("orrery-cell,1,{RESULT_VERSION},{hash},{}", sha256(body.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_are_kept_are_those_of_the_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        for (hash, value) in [("aa", 0.1 + 0.2), ("bb", f64::NAN)] {
+            let mut run = Replication::default();
+            run.push("all", "finish_rate", value, 3);
+            store.write(hash, &[run.clone()]).unwrap_or_else(|e| panic!("{e}"));
+            store.keep(hash.to_string(), vec![run]);
+            let kept = store.read(hash);
+            assert_eq!(matches!(kept, Entry::Good(_)), value.is_finite());
+            assert_eq!(kept, store.read(hash));
+        }
+    }
 }

@@ -69,7 +69,7 @@ impl<'a> Work<'a> {
     /// Whether a cell has an entry with all of its seeds.
     pub fn is_whole(&self, cell: usize) -> bool {
         match self.store.read(&self.parts[cell].name) {
-            Entry::Good(runs) => self.manifest.head.seeds.all_of(&runs).is_some(),
+            Entry::Good(mut runs) => self.manifest.head.seeds.all_of(&mut runs),
             Entry::Absent | Entry::Damaged(_) => false,
         }
     }
@@ -86,7 +86,7 @@ impl Worked for Work<'_> {
     fn run(&self, cell: usize) -> Result<(), SpecError> {
         let line = self.line(cell)?;
         say_more(&format!("cell {} begins: {}", cell + 1, line.words()));
-        let kept = match self.store.read(&line.entry_sha256) {
+        let mut runs = match self.store.read(&line.entry_sha256) {
             Entry::Good(runs) => runs,
             Entry::Absent => Vec::new(),
             Entry::Damaged(why) => {
@@ -95,9 +95,10 @@ impl Worked for Work<'_> {
             }
         };
         let begun = Instant::now();
-        let runs = self.maker.runs(&line, &kept)?;
+        self.maker.run(&line, &mut runs)?;
         self.store.write(&line.entry_sha256, &runs)?;
         self.seconds.took(&line.entry_sha256, begun.elapsed());
+        self.store.keep(line.entry_sha256, runs);
         Ok(())
     }
 }

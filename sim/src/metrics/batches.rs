@@ -99,20 +99,13 @@ impl Batches {
         self.batches.iter().for_each(|batch| all.add(&batch.latencies));
         let answered = self.batches.iter().map(|b| b.counts.answered()).sum::<u64>() as f64;
         let rank = q.clamp(0.0, 1.0) * answered;
-        let mut below = 0.0;
-        let holds_rank = |&(_, count): &(usize, u64)| {
-            let found = count > 0 && below + count as f64 >= rank;
-            below += if found { 0.0 } else { count as f64 };
-            found
-        };
-        let (split, count) = all.iter().find(holds_rank)?;
+        let (split, below, count) = all.at_rank((rank.ceil() as u64).max(1))?;
         let in_bucket = count as f64;
-        let part = (rank - below) / in_bucket;
+        let part = (rank - below as f64) / in_bucket;
         let residual = |batch: &Batch| {
-            let buckets = || batch.latencies.iter();
-            let whole: u64 = buckets().take_while(|b| b.0 < split).map(|b| b.1).sum();
-            let parted = buckets().find(|b| b.0 == split).map_or(0.0, |b| part * b.1 as f64);
-            (whole as f64 + parted - q * batch.counts.answered() as f64) / answered
+            let (whole, split) = batch.latencies.up_to(split);
+            let below = whole as f64 + part * split as f64;
+            (below - q * batch.counts.answered() as f64) / answered
         };
         let mut spread = Spread::of(self.batches.iter().map(residual).collect(), q)?;
         let hidden = in_bucket * part * (1.0 - part) / (answered * answered);

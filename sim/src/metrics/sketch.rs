@@ -71,9 +71,30 @@ impl<const BITS: u32, const BLOCK: usize> Buckets<BITS, BLOCK> {
         }
     }
 
-    /// The buckets that are kept, in order, with their counts.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        (self.first..).zip(self.counts.iter().copied())
+    /// The bucket of the `rank`th span (from 1), with how many are before it and in it. Blocks before it are only summed.
+    pub fn at_rank(&self, rank: u64) -> Option<(usize, u64, u64)> {
+        let (mut below, mut at) = (0, 0);
+        for block in self.counts.chunks(BLOCK) {
+            let sum = block.iter().sum::<u64>();
+            if below + sum >= rank {
+                break;
+            }
+            (below, at) = (below + sum, at + block.len());
+        }
+        for (i, &count) in self.counts.iter().enumerate().skip(at) {
+            if below + count >= rank {
+                return Some((self.first + i, below, count));
+            }
+            below += count;
+        }
+        None
+    }
+
+    /// How many spans are in the buckets before one, and in it.
+    pub fn up_to(&self, bucket: usize) -> (u64, u64) {
+        let Some(at) = bucket.checked_sub(self.first) else { return (0, 0) };
+        let before = &self.counts[..at.min(self.counts.len())];
+        (before.iter().sum(), self.counts.get(at).copied().unwrap_or(0))
     }
 }
 
@@ -143,14 +164,10 @@ impl Sketch {
             sorted.sort_unstable();
             return Span::from_ns(sorted[rank as usize - 1]);
         }
-        let mut seen = 0;
-        for (bucket, count) in self.buckets.iter() {
-            seen += count;
-            if seen >= rank {
-                return Span::from_ns(Buckets::<BITS, BLOCK>::top_ns(bucket).min(self.max_ns));
-            }
-        }
-        Span::from_ns(self.max_ns)
+        let top = |(bucket, ..): (usize, u64, u64)| {
+            Buckets::<BITS, BLOCK>::top_ns(bucket).min(self.max_ns)
+        };
+        Span::from_ns(self.buckets.at_rank(rank).map_or(self.max_ns, top))
     }
 
     /// The exact largest span; zero of nothing.

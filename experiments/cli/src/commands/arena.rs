@@ -305,7 +305,7 @@ fn keep(
 fn before(path: &Path) -> Result<Vec<Row>, SpecError> {
     let file = path.display().to_string();
     let found = result_files::read(path, true).map_err(|e| e.in_file(&file))?;
-    Ok(found.map(|r| r.rows).unwrap_or_default())
+    Ok(found.unwrap_or_default().0)
 }
 
 fn answer(

@@ -84,12 +84,14 @@ impl Known {
         let leased_by = self.owners.get(&cell.entry_sha256);
         let seeds = &self.head.seeds;
         let state = match self.store.read(&cell.entry_sha256) {
-            Entry::Good(runs) if seeds.all_of(&runs).is_some() => "done",
-            _ if leased_by.is_some() => "leased",
-            Entry::Good(_) => "partial",
+            Entry::Good(mut runs) => match seeds.all_of(&mut runs) {
+                true => "done",
+                false => "partial",
+            },
             Entry::Damaged(_) => "damaged",
             Entry::Absent => "absent",
         };
+        let state = if state != "done" && leased_by.is_some() { "leased" } else { state };
         Listed {
             entry_sha256: &cell.entry_sha256,
             axes: &cell.axes,

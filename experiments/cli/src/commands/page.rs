@@ -63,7 +63,7 @@ pub fn command(args: &PageOf) -> Result<Answer, SpecError> {
 /// The page of a file's results.
 fn page_of(path: &Path, named: bool) -> Result<Option<Page>, SpecError> {
     let found = result_files::read(path, named)?;
-    Ok(found.map(|results| made(&results.rows, &results.json, path)))
+    Ok(found.map(|(rows, json)| made(&rows, &json, path)))
 }
 
 /// The page of a result: that of its experiment where that is shipped, and else that of its rows.

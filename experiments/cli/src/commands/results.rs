@@ -15,6 +15,7 @@ use orrery_report::tables::Text;
 use orrery_report::{Answer, result_files, say};
 use orrery_scenario::SpecError;
 use select::{Condition, Rows};
+use serde::Serializer;
 use serde_json::{Map, Value, json};
 
 /// `orrery results`.
@@ -66,11 +67,9 @@ pub fn command(args: &Results) -> Result<Answer, SpecError> {
     let mut rows = Rows::default();
     let (mut skipped, mut read) = (0, 0);
     for (path, named) in result_files::named_by(&args.results)? {
-        match result_files::read(&path, named)? {
-            Some(found) => {
-                rows.add(&path.display().to_string(), &found.rows)?;
-                read += 1;
-            }
+        let file = path.display().to_string();
+        match result_files::read_by(&path, named, |some| rows.add(&file, &some))? {
+            Some(_) => read += 1,
             None => skipped += 1,
         }
     }
@@ -103,18 +102,18 @@ fn short(value: f64) -> String {
     format!("{rounded}")
 }
 
-fn table(pivot: &Pivot) -> String {
+fn table(pivot: &Pivot<'_>) -> String {
     let header: Vec<&str> = pivot.keys.iter().chain(&pivot.columns).map(String::as_str).collect();
     let keys: Vec<&str> = pivot.keys.iter().map(String::as_str).collect();
     let mut text = Text::new(&header).left(&keys);
     for line in &pivot.lines {
         let numbers = line.values.iter().map(|v| v.map_or(String::new(), short));
-        text.line(line.keys.iter().cloned().chain(numbers).collect());
+        text.line(pivot.keys_of(line).map(str::to_string).chain(numbers).collect());
     }
     text.text()
 }
 
-fn csv(pivot: &Pivot) -> String {
+fn csv(pivot: &Pivot<'_>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut record = |cells: Vec<String>| {
         writer.write_record(cells).expect("a record of words, written to memory");
@@ -122,20 +121,20 @@ fn csv(pivot: &Pivot) -> String {
     record(pivot.keys.iter().chain(&pivot.columns).cloned().collect());
     for line in &pivot.lines {
         let numbers = line.values.iter().map(|v| v.map_or(String::new(), |v| format!("{v:?}")));
-        record(line.keys.iter().cloned().chain(numbers).collect());
+        record(pivot.keys_of(line).map(str::to_string).chain(numbers).collect());
     }
     let bytes = writer.into_inner().expect("memory can be written");
     String::from_utf8(bytes).expect("the words are UTF-8")
 }
 
-fn json(pivot: &Pivot) -> String {
+fn json(pivot: &Pivot<'_>) -> String {
     let object = |line: &groups::Line| {
-        let keys = pivot.keys.iter().cloned().zip(line.keys.iter().map(|k| json!(k)));
+        let keys = pivot.keys.iter().cloned().zip(pivot.keys_of(line).map(|k| json!(k)));
         let values = pivot.columns.iter().cloned().zip(line.values.iter().map(|v| json!(v)));
         Value::Object(keys.chain(values).collect::<Map<_, _>>())
     };
-    let all: Vec<Value> = pivot.lines.iter().map(object).collect();
-    let mut text = serde_json::to_string_pretty(&all).unwrap_or_default();
-    text.push('\n');
-    text
+    let mut out = serde_json::Serializer::pretty(Vec::new());
+    // One by one: objects take several times the memory of their text.
+    out.collect_seq(pivot.lines.iter().map(object)).expect("words and numbers, written to memory");
+    String::from_utf8(out.into_inner()).expect("the words are UTF-8") + "\n"
 }

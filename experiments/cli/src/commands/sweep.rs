@@ -159,7 +159,7 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
         )));
     }
     say(&format!("{} cells run, {kept} were there; results in {shown}", pending.len()));
-    join(&folder, &args.output)
+    join(&store, &args.output)
 }
 
 fn stopped(folder: &Path) -> Answer {
@@ -198,7 +198,7 @@ pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let output = args.output();
     output.check()?;
     if !reproduce::is_sharded(&args.folder) {
-        return join(&args.folder, &output);
+        return join(&Store::existing(&args.folder)?, &output);
     }
     let (e, outcome) = match reproduce::merge(&args.folder, output.html.is_some()) {
         // Cells that are missing are a check that failed, as they are of a sweep.

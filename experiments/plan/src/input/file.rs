@@ -227,7 +227,7 @@ impl PlanFile {
                 let allowed = "`heterogeneous` (a pool of several types for each model), \
                                `homogeneous` (one type, shared by all models) or `fleet` (each model \
                                on one of several types)";
-                let source = Source { path: name.into(), text: text.into() };
+                let source = Source::new(name, text);
                 source.placed(SpecError::value("pools", e.message(), allowed, remedy))
             }
             _ => {

@@ -61,7 +61,7 @@ impl Origin<'_> {
         if names_policies {
             file.policies.clone_from(&plan.policies);
         }
-        let own = Some(Source { path: path.clone(), text });
+        let own = Some(Source::new(path.clone(), text));
         Ok(Origin { plan: source, own, file, path, names_policies })
     }
 

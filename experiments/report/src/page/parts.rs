@@ -247,12 +247,6 @@ impl Page {
         self.sections[before..].iter_mut().for_each(|section| section.open = true);
     }
 
-    /// Adds what the command prints, closed at first: for text that is not this document's own.
-    pub fn as_text(&mut self, text: String) {
-        let text = vec![Part::Plain(text)];
-        self.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
-    }
-
     /// Puts a section in front of all others.
     pub fn section_first(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
         let before = std::mem::take(&mut self.sections);

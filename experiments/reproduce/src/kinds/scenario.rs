@@ -231,7 +231,7 @@ fn set(e: &Experiment, listed: Listed, system: &System) -> Result<Listed, SpecEr
         file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
         source: Box::new(e_set),
     })?;
-    let line = line(&cell, Vec::new());
+    let line = line(&cell, &cell.scenario.canonical(), Vec::new());
     Ok(Listed { cell, line })
 }
 
@@ -260,7 +260,7 @@ fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFi
 /// The base scenario: of a file beside the experiment's, or of its own text. The text is moved to the
 /// lines that it has in the experiment's file, so that messages name these.
 fn base(e: &Experiment, scenario: &str) -> Result<Scenario, SpecError> {
-    let Source { path, text } = &e.scenario_in;
+    let Source { path, text, .. } = &e.scenario_in;
     if scenario.ends_with(".toml") && !scenario.contains('\n') {
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));
         return Scenario::load(folder.join(scenario));

@@ -3,6 +3,7 @@
 //! It reads no values; a text that is no TOML has no places.
 
 use crate::error::{SpecError, hint, one_of};
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -26,32 +27,37 @@ pub(super) fn line_at(text: &str, byte: usize) -> usize {
 }
 
 /// A file with its text, for the lines of messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
     /// Its path.
     pub path: String,
     /// What is in it.
     pub text: String,
+    /// Its keys, where some were changed.
+    pub(crate) changed: Option<Arc<toml::Table>>,
 }
 
 impl Source {
     /// A file that was read.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { path: path.into(), text: text.into() }
+        Source { path: path.into(), text: text.into(), changed: None }
     }
 
     /// An error about this file, with the line of its key; a key of a file that it extends has the line that
     /// names that file. What is about an option of the command line, or another file, stays as it is.
     pub fn placed(&self, error: SpecError) -> SpecError {
-        let line = |key: &str| line_of(&self.text, key).or_else(|| line_of(&self.text, "extends"));
-        match error.key() {
-            Some(key) if key.starts_with("--") => error,
-            Some(key) => match line(key) {
-                Some(line) => error.in_file(&format!("{}:{line}", self.path)),
-                None => error.in_file(&self.path),
-            },
-            None => error.in_file(&self.path),
-        }
+        let place = match error.key() {
+            Some(key) if key.starts_with("--") => return error,
+            key => key.map_or(self.path.clone(), |key| self.place(key)),
+        };
+        error.in_file(&place)
+    }
+
+    /// Its path, with the line of a key.
+    pub fn place(&self, key: &str) -> String {
+        let (path, text) = (&self.path, &self.text);
+        let line = line_of(text, key).or_else(|| line_of(text, "extends"));
+        line.map_or(path.clone(), |line| format!("{path}:{line}"))
     }
 }
 

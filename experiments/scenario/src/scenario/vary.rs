@@ -3,7 +3,8 @@
 //! It checks nothing itself: a changed scenario goes through the same checks as a file.
 
 use super::file::ScenarioFile;
-use super::{Scenario, check, expand, measured, place};
+use super::place::{self, Source, parse_error};
+use super::{Scenario, check, expand, measured};
 use crate::error::{SpecError, hint};
 use orrery_results::PolicyText;
 use orrery_traces::azure2019_days::Days;
@@ -11,6 +12,7 @@ use orrery_traces::shipped::SHIPPED;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
+use std::sync::Arc;
 use toml::Value;
 
 /// A file that a scenario reads.
@@ -33,11 +35,12 @@ impl Scenario {
         if changes.is_empty() {
             return Ok(self.clone());
         }
-        let (file, text): (ScenarioFile, String) =
-            changed(&self.source.path, &self.text, changes, "a scenario (docs/scenarios.md)")?;
+        let (file, source): (ScenarioFile, Source) =
+            changed(&self.source, changes, "a scenario (docs/scenarios.md)")?;
         let (file, origins) = expand::expand(&measured::resolve(&file, &self.files)?)?;
         check::check(&file).map_err(|e| origins.translate(&file, e))?;
-        Ok(Scenario { file, text, origins, ..self.clone() })
+        let (name, files) = (self.name.clone(), self.files.clone());
+        Ok(Scenario { name, seed: self.seed, file, source, files, origins })
     }
 
     /// Everything that the results depend on, but for seeds, policies and the contents of files:
@@ -47,7 +50,7 @@ impl Scenario {
         file.name = None;
         file.policies.clear();
         file.seed = 0;
-        toml::to_string(&file).unwrap_or_else(|_| self.text.clone())
+        toml::to_string(&file).unwrap_or_else(|_| self.text())
     }
 
     /// The files that a run reads, each once, in the order of the keys.
@@ -95,31 +98,33 @@ impl Scenario {
     }
 }
 
-/// A file with some of its dotted keys changed, and its text; `of` says what the file is.
+/// A file with some of its dotted keys changed; `of` says what the file is.
 pub(crate) fn changed<T: DeserializeOwned>(
-    path: &str,
-    text: &str,
+    source: &Source,
     changes: &[(String, Value)],
     of: &str,
-) -> Result<(T, String), SpecError> {
-    let parsed = |message: String| SpecError::Parse { file: path.to_string(), message };
+) -> Result<(T, Source), SpecError> {
     // Who runs it says these: set here, they would change nothing.
     if let Some((key, _)) = changes.iter().find(|c| ["name", "seed"].contains(&c.0.as_str())) {
         let (found, allowed) = ("a key of no world", format!("another key of {of}"));
         let remedy = "remove it; a seed is an option of its own, such as `--seed`";
         return Err(SpecError::value(key, found, allowed, remedy));
     }
-    let table = text.parse::<toml::Table>().map(Value::Table);
-    let mut value: Value = table.map_err(|e| parsed(e.to_string()))?;
+    let Source { path, text, changed } = source;
+    let table = match changed {
+        Some(table) => toml::Table::clone(table),
+        None => text.parse::<toml::Table>().map_err(|e| parse_error(path, text, &e))?,
+    };
+    let mut value = Value::Table(table);
     for (key, new) in changes {
         match key.strip_prefix("policy.") {
             Some(rest) => set_policy(&mut value, key, rest, new)?,
             None => set(&mut value, key, new.clone())?,
         }
     }
-    let text = toml::to_string(&value).map_err(|e| parsed(e.to_string()))?;
-    let file = toml::from_str(&text).map_err(|e| no_such_file(changes, &e, of))?;
-    Ok((file, text))
+    let table = value.as_table().cloned().map(Arc::new);
+    let file = value.try_into().map_err(|e| no_such_file(changes, &e, of))?;
+    Ok((file, Source { changed: table, ..source.clone() }))
 }
 
 /// A table with some of its dotted keys changed; `of` says what the table is.

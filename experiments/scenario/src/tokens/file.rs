@@ -34,9 +34,6 @@ pub struct TokensFile {
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub source: Source,
-    /// Its text, changes made; empty without changes.
-    #[serde(skip)]
-    text: String,
 }
 
 fn one() -> u64 {
@@ -93,9 +90,8 @@ impl TokensFile {
             return Ok(self.clone());
         }
         let of = "a file of tokens (docs/tokens.md)";
-        let text = if self.text.is_empty() { &self.source.text } else { &self.text };
-        let (file, text): (TokensFile, String) = changed(&self.source.path, text, changes, of)?;
-        Ok(TokensFile { name: self.name.clone(), source: self.source.clone(), text, ..file })
+        let (file, source): (TokensFile, Source) = changed(&self.source, changes, of)?;
+        Ok(TokensFile { name: self.name.clone(), source, ..file })
     }
 
     /// The mean rate of its requests, a second.

@@ -62,7 +62,7 @@ pub fn swept<S: Subject>(file: &Path, folder: &Path) -> Result<Answer, SpecError
     let work = Work::of(&store, store.manifest_of(&lister, 1)?)?;
     let all: Vec<usize> = (0..work.parts().len()).collect();
     run_parts(&all, 1, |i| work.run(i))?;
-    join(folder, &Output { format: Format::Csv, out: None, html: None })
+    join(&store, &Output { format: Format::Csv, out: None, html: None })
 }
 
 fn shown(text: &str) -> alone::Shown {

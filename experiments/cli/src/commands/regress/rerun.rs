@@ -151,7 +151,7 @@ impl Rerun {
         check: Check<'_>,
     ) -> Result<Vec<Row>, SpecError> {
         let scenario = Scenario::load(path)?;
-        input.add_text(scenario.text(), path);
+        input.add_text(&scenario.text(), path);
         let policies = policies_of(&scenario, &self.policies, check)?;
         let bound = self.metrics().contains(&metric::FINISH_RATE_BOUND);
         rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None, bound)

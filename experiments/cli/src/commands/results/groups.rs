@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const APART: [&str; 3] = ["metric", "scope", "versus"];
 
 /// A table: a line for each group.
-pub struct Pivot {
+pub struct Pivot<'a> {
+    rows: &'a Rows,
     /// The columns that name a group.
     pub keys: Vec<String>,
     /// The columns with numbers.
@@ -22,25 +23,29 @@ pub struct Pivot {
 
 /// A group.
 pub struct Line {
-    /// What names it.
-    pub keys: Vec<String>,
+    /// One of its rows.
+    row: usize,
     /// Its numbers; none where no row has one.
     pub values: Vec<Option<f64>>,
 }
 
-/// What names a group, and its rows by their value of the pivot.
-type Group<'a> = (Vec<&'a str>, HashMap<&'a str, Vec<usize>>);
+impl Pivot<'_> {
+    /// What names a line.
+    pub fn keys_of(&self, line: &Line) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|key| self.rows.cell(line.row, key))
+    }
+}
 
 /// The rows in groups, the mean of each in a column, or in one for each value of `pivot`.
 ///
 /// # Errors
 /// When a column is not there or not a number, or a group would mix metrics or scopes.
-pub fn pivoted(
-    rows: &Rows,
+pub fn pivoted<'a>(
+    rows: &'a Rows,
     group_by: Option<&[String]>,
     pivot: Option<&str>,
     value: &str,
-) -> Result<Pivot, SpecError> {
+) -> Result<Pivot<'a>, SpecError> {
     group_by.into_iter().flatten().try_for_each(|c| rows.check("--group-by", c))?;
     pivot.map_or(Ok(()), |c| rows.check("--pivot", c))?;
     rows.check("--value", value)?;
@@ -49,39 +54,40 @@ pub fn pivoted(
         Some(given) => given.iter().filter(|g| Some(g.as_str()) != pivot).cloned().collect(),
         None => told_apart(rows, pivot),
     };
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
+    let mut groups: HashMap<Vec<&str>, usize> = HashMap::new();
     let mut across: Vec<&str> = Vec::new();
+    // The rows by their group and their value of the pivot.
+    let mut placed: Vec<[usize; 3]> = Vec::new();
     for i in 0..rows.len() {
-        let key: Vec<&str> = keys.iter().map(|k| rows.cell(i, k)).collect();
+        let next = groups.len();
+        let group = groups.entry(keys.iter().map(|k| rows.cell(i, k)).collect()).or_insert(next);
         let column = pivot.map_or(value, |p| rows.cell(i, p));
-        if !across.contains(&column) {
+        let at = across.iter().position(|c| *c == column).unwrap_or(across.len());
+        if at == across.len() {
             across.push(column);
         }
-        let at = *places.entry(key.clone()).or_insert_with(|| {
-            groups.push((key, HashMap::new()));
-            groups.len() - 1
-        });
-        groups[at].1.entry(column).or_default().push(i);
+        placed.push([*group, at, i]);
     }
+    drop(groups);
+    placed.sort_unstable();
     let mut mixed: BTreeSet<&str> = BTreeSet::new();
     let mut means = 0;
     let mut lines = Vec::new();
-    for (key, cells) in &groups {
-        let mut values = Vec::new();
-        for column in &across {
-            let own = cells.get(column).map_or(&[][..], Vec::as_slice);
-            unmixed(rows, own)?;
+    for group in placed.chunk_by(|a, b| a[0] == b[0]) {
+        let mut values = vec![None; across.len()];
+        for cell in group.chunk_by(|a, b| a[1] == b[1]) {
+            let own: Vec<usize> = cell.iter().map(|placed| placed[2]).collect();
+            unmixed(rows, &own)?;
             let numbers: Vec<f64> =
                 own.iter().filter_map(|i| rows.cell(*i, value).parse().ok()).collect();
             if own.len() > 1 {
                 means += 1;
-                mixed.extend(rows.places().into_iter().filter(|c| differs(rows, own, c)));
+                mixed.extend(rows.places().into_iter().filter(|c| differs(rows, &own, c)));
             }
             let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-            values.push((!numbers.is_empty()).then_some(mean));
+            values[cell[0][1]] = (!numbers.is_empty()).then_some(mean);
         }
-        lines.push(Line { keys: key.iter().map(|k| k.to_string()).collect(), values });
+        lines.push(Line { row: group[0][2], values });
     }
     let mixed: Vec<&str> = mixed.into_iter().collect();
     let over = if mixed.is_empty() { "equal rows".to_string() } else { mixed.join(", ") };
@@ -91,7 +97,7 @@ pub fn pivoted(
     };
     let note = (means > 0).then(|| format!("{what} over rows that differ in: {over} (--group-by)"));
     let named = |column: &&str| if column.is_empty() { "(none)" } else { *column }.to_string();
-    Ok(Pivot { keys, columns: across.iter().map(named).collect(), lines, note })
+    Ok(Pivot { rows, keys, columns: across.iter().map(named).collect(), lines, note })
 }
 
 /// Passes when a column has numbers.

@@ -1,9 +1,10 @@
 //! Rows with their columns by name, and which of them are asked for.
 
-use orrery_results::{COLUMNS, Row, cells, system_of};
+use orrery_results::{COLUMNS, Row, cells, pair, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{hint, known};
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 /// The column of the file that a row is from.
 pub const FILE: &str = "file";
@@ -44,30 +45,36 @@ impl Condition {
 
 /// One row, as text.
 struct Line {
-    /// In the order of [`COLUMNS`].
-    cells: Vec<String>,
-    axes: Vec<(String, String)>,
-    file: String,
+    /// Its cells, one behind another.
+    text: Box<str>,
+    /// Where each ends, in the order of [`COLUMNS`].
+    ends: [u32; COLUMNS.len()],
+    /// The number of its file.
+    file: usize,
 }
 
 /// Rows of many files.
 #[derive(Default)]
 pub struct Rows {
     lines: Vec<Line>,
+    files: Vec<String>,
     /// The names of axes, in the order of their first appearance.
     axes: Vec<String>,
-    seen: HashSet<Vec<String>>,
+    /// The first line with each hash.
+    seen: HashMap<u64, usize>,
+    hasher: RandomState,
     version: Option<(u32, String)>,
     /// Rows that were there before.
     pub twice: usize,
 }
 
 impl Rows {
-    /// Adds the rows of a file; a row that is there already is left out.
+    /// Adds rows of a file; a row that is there already is left out.
     ///
     /// # Errors
     /// When they are of another result version.
     pub fn add(&mut self, file: &str, rows: &[Row]) -> Result<(), SpecError> {
+        self.files.push(file.to_string());
         for (row, cells) in rows.iter().zip(cells(rows)) {
             let (version, first) =
                 self.version.get_or_insert_with(|| (row.result_version, file.to_string()));
@@ -78,18 +85,25 @@ impl Rows {
                 let error = SpecError::value("result_version", found, allowed, remedy);
                 return Err(error.in_file(file));
             }
-            if !self.seen.insert(cells.clone()) {
+            let mut end = 0;
+            let ends = std::array::from_fn(|i| {
+                end += cells[i].len() as u32;
+                end
+            });
+            let line = Line { text: cells.concat().into(), ends, file: self.files.len() - 1 };
+            let hash = self.hasher.hash_one((&line.text, ends));
+            let first = *self.seen.entry(hash).or_insert(self.lines.len());
+            let same = |other: &Line| other.text == line.text && other.ends == ends;
+            if self.lines.get(first).is_some_and(same) {
                 self.twice += 1;
                 continue;
             }
-            let axes: Vec<(String, String)> =
-                row.axis_list().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-            for (name, _) in &axes {
-                if !self.axes.contains(name) {
-                    self.axes.push(name.clone());
+            for (name, _) in row.axis_list() {
+                if !self.axes.iter().any(|a| a == name) {
+                    self.axes.push(name.to_string());
                 }
             }
-            self.lines.push(Line { cells, axes, file: file.to_string() });
+            self.lines.push(line);
         }
         Ok(())
     }
@@ -109,12 +123,13 @@ impl Rows {
     pub fn cell(&self, row: usize, column: &str) -> &str {
         let line = &self.lines[row];
         if let Some(at) = COLUMNS.iter().position(|c| c.0 == column) {
-            return &line.cells[at];
+            let begin = if at == 0 { 0 } else { line.ends[at - 1] };
+            return &line.text[begin as usize..line.ends[at] as usize];
         }
         if column == FILE {
-            return &line.file;
+            return &self.files[line.file];
         }
-        line.axes.iter().find(|a| a.0 == column).map_or("", |a| &a.1)
+        pair(self.cell(row, AXES), column).unwrap_or_default()
     }
 
     /// Passes when there is such a column.

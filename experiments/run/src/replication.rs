@@ -13,9 +13,9 @@ pub use orrery_results::metric::{DEVICES, PEAK};
 /// One value of one run.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct Measure {
-    /// As in [`Row::scope`].
+    /// As in [`orrery_results::Row::scope`].
     pub scope: String,
-    /// As in [`Row::metric`].
+    /// As in [`orrery_results::Row::metric`].
     pub metric: String,
     /// In the metric's unit; none where there is no answer.
     pub value: Option<f64>,
@@ -132,7 +132,8 @@ impl Replication {
         self.measures.push(Measure::of(scope, metric, value, samples));
     }
 
-    pub(super) fn measure(&self, scope: &str, metric: &str) -> Option<&Measure> {
+    /// What was measured of a metric of a scope.
+    pub fn measure(&self, scope: &str, metric: &str) -> Option<&Measure> {
         self.measures.iter().find(|m| m.scope == scope && m.metric == metric)
     }
 
@@ -141,9 +142,21 @@ impl Replication {
         self.measure(scope, metric)?.value
     }
 
-    /// Whether a value is missing without a reason: JSON has no word for what is not a number.
+    /// Whether a value is missing without a reason, or is no number: JSON has no word for that.
     pub fn has_gap(&self) -> bool {
-        self.measures.iter().any(|m| m.value.is_none() && m.reason.is_empty())
+        let ends = |m: &Measure| m.within.map_or(0.0, |(low, high)| low + high);
+        self.measures.iter().any(|m| match m.value {
+            None => m.reason.is_empty(),
+            Some(value) => !(value + ends(m)).is_finite(),
+        })
+    }
+
+    /// The runs of a cell as they are kept.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn to_json(runs: &[Replication]) -> serde_json::Result<String> {
+        serde_json::to_string(runs)
     }
 
     /// Why a search found nothing, if that is so. What is measured at an answer is missing then.
@@ -152,7 +165,7 @@ impl Replication {
     }
 
     /// Why a value of the whole run is missing, if it is.
-    pub(super) fn why_missing(&self, metric: &str) -> Option<&str> {
+    pub fn why_missing(&self, metric: &str) -> Option<&str> {
         let found = self.measure("all", metric)?;
         found.value.is_none().then_some(found.reason.as_str())
     }
