@@ -78,6 +78,11 @@ impl List {
         self.length
     }
 
+    /// How many requests it has.
+    pub fn requests(&self) -> usize {
+        self.all.len()
+    }
+
     /// Arrivals a second, as it was written down.
     pub fn rate_per_s(&self) -> f64 {
         self.all.len() as f64 / self.length.as_secs_f64()

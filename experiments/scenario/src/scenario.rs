@@ -118,6 +118,19 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
+        let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_path_buf();
+        Scenario::among(name, text, Files::new(folder))
+    }
+
+    /// Another text in the place of this one: a file that both name is read once.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_text`].
+    pub fn instead(&self, text: &str) -> Result<Scenario, SpecError> {
+        Scenario::among(&self.source.path, text, self.files.clone())
+    }
+
+    fn among(name: &str, text: &str, files: Files) -> Result<Scenario, SpecError> {
         let file: ScenarioFile =
             texts::read(name, text).map_err(|e| kind::instead(kind::SCENARIO, name, text, e))?;
         let path = Path::new(name);
@@ -126,7 +139,7 @@ impl Scenario {
             seed: file.seed,
             file: file.clone(),
             source: place::Source::new(name, text),
-            files: Files::new(path.parent().unwrap_or(Path::new("")).to_path_buf()),
+            files,
             origins: Origins::default(),
         };
         let resolved = measured::resolve(&file, &scenario.files);

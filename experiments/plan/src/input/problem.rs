@@ -15,7 +15,7 @@ use crate::input::origin::{Origin, knows_kinds, policies, set_laws, set_slo, wri
 use crate::input::prices::{Buy, Sale};
 use crate::input::request_list::{OfList, settled};
 use crate::input::trace_day::of_trace;
-use crate::input::trace_step::{self, Trace};
+use crate::input::trace_step::{self, KeptSteps, Trace};
 use orrery_scenario::scenario::file::{
     App, Arrivals, LatencyLaw, Model, Noise, RateBy, ScenarioFile,
 };
@@ -32,7 +32,6 @@ fn day(
     plan: &PlanFile,
     base: &Scenario,
     file: &mut ScenarioFile,
-    path: &str,
 ) -> Result<(Day, Option<Trace>), SpecError> {
     let trace = plan.day.as_ref().and_then(|keys| Some((keys.clone(), keys.trace_steps?)));
     let Some((mut keys, steps)) = trace else { return Ok((Day::of(plan.day.as_ref()), None)) };
@@ -66,7 +65,7 @@ fn day(
     };
     let own = plan.rates_per_s.iter().filter_map(own).collect();
     let mean_per_s = counted.rate_per_s * plan.growth.factor();
-    Ok((day, Some(Trace::new(&whole, path, mean_per_s, own))))
+    Ok((day, Some(Trace::new(&whole, base, mean_per_s, own))))
 }
 
 /// What is searched.
@@ -111,8 +110,11 @@ pub struct Group {
     pub is_trace: bool,
     /// The number of the base type of a heterogeneous pool, once it is known.
     pub base: Option<usize>,
+    /// The arrivals of the steps of its day that were asked for.
+    pub steps: KeptSteps,
     file: ScenarioFile,
-    path: String,
+    /// What the plan was read with: what files it has read is not read again.
+    read: Scenario,
 }
 
 impl Problem {
@@ -123,7 +125,7 @@ impl Problem {
     pub fn new(plan: &PlanFile, source: &Source) -> Result<Problem, SpecError> {
         let of = Origin::of(plan, source)?;
         let base = of.scenario(plan)?;
-        let (base, list) = settled(plan, base, &of.path).map_err(|e| of.replaced(e))?;
+        let (base, list) = settled(plan, base).map_err(|e| of.replaced(e))?;
         let mut file = base.file.clone();
         set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
         set_slo(plan, &mut file);
@@ -134,7 +136,7 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let (day, trace) = day(plan, &base, &mut file, &of.path).map_err(|e| of.replaced(e))?;
+        let (day, trace) = day(plan, &base, &mut file).map_err(|e| of.replaced(e))?;
         // Of a day it is the peak that is searched first.
         let growth = plan.growth.factor() * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
@@ -160,16 +162,16 @@ impl Problem {
                     let error = SpecError::value(key, "a homogeneous plan", allowed, remedy);
                     return Err(source.placed(error));
                 }
-                vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
+                vec![Group::new("cluster".to_string(), file, &base, rate)]
             }
             Pools::Fleet => {
                 let whole = of_all_models(plan, &file, rate, growth);
                 let (file, load) = whole.map_err(|e| of.replaced(e))?;
-                vec![Group::new("fleet".to_string(), file, of.path.clone(), load)]
+                vec![Group::new("fleet".to_string(), file, &base, load)]
             }
             Pools::Heterogeneous => {
                 let parts = of_each_model(plan, &file, rate, growth);
-                let group = |(name, file, load)| Group::new(name, file, of.path.clone(), load);
+                let group = |(name, file, load)| Group::new(name, file, &base, load);
                 parts.map_err(|e| of.replaced(e))?.into_iter().map(group).collect()
             }
         };
@@ -376,12 +378,12 @@ impl Group {
         lacking.map(|model| model.name.as_str()).collect()
     }
 
-    fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
+    fn new(name: String, file: ScenarioFile, read: &Scenario, load_per_s: f64) -> Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let (measured_to, expected) = (Vec::new(), Vec::new());
-        let base = None;
-        Group { name, load_per_s, models, measured_to, expected, is_trace, base, file, path }
+        let (base, steps, read) = (None, KeptSteps::default(), read.clone());
+        Group { name, load_per_s, models, measured_to, expected, is_trace, base, steps, file, read }
     }
 
     /// The longest SLO of its requests, where they come as a Poisson process, one at a time, and no batch varies.
@@ -406,7 +408,7 @@ impl Group {
     pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
         let (file, share) = part(&self.file, models)?;
         let load_per_s = self.load_per_s * share;
-        let group = Group::new(name.to_string(), file, self.path.clone(), load_per_s);
+        let group = Group::new(name.to_string(), file, &self.read, load_per_s);
         Some(Group { is_trace: self.is_trace, ..group })
     }
 
@@ -469,7 +471,7 @@ impl Group {
         for model in &mut file.model {
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
         }
-        let base = Scenario::from_text(&self.path, &written(&file)?)?;
+        let base = self.read.instead(&written(&file)?)?;
         let is_finite = self.file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let rate_per_s = if is_finite { problem.day.mean_per_s(rate_per_s) } else { rate_per_s };
         let mut scenario = base.with_rate(rate_per_s)?;

@@ -26,7 +26,6 @@ pub struct OfList {
 pub(crate) fn settled(
     plan: &PlanFile,
     base: Scenario,
-    path: &str,
 ) -> Result<(Scenario, Option<OfList>), SpecError> {
     let growth = plan.growth;
     let Some(pace) = base.pace()? else {
@@ -58,7 +57,7 @@ pub(crate) fn settled(
         RateBy::Copies => (pace.speed, pace.copies * factor),
         RateBy::Speed => (pace.speed * factor, pace.copies),
     };
-    let base = Scenario::from_text(path, &written(&file)?)?;
+    let base = base.instead(&written(&file)?)?;
     Ok((base, Some(OfList { by, speed, copies, window_s })))
 }
 

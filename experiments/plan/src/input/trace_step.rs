@@ -19,6 +19,7 @@ use orrery_sim::time::{Span, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A step is repeated so many times at most.
 pub const REPEATED_MAX: u64 = 100;
@@ -31,7 +32,8 @@ const NEXT_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub struct Trace {
     file: ScenarioFile,
-    path: String,
+    /// What the plan was read with: what files it has read is not read again.
+    read: Scenario,
     /// Its mean rate at the plan's load.
     mean_per_s: f64,
     /// So many times as often do models with a rate of their own come as in the trace.
@@ -49,7 +51,7 @@ impl Trace {
     /// Of a scenario with a trace, whatever its limits are: steps have their own.
     pub fn new(
         file: &ScenarioFile,
-        path: &str,
+        read: &Scenario,
         mean_per_s: f64,
         own: BTreeMap<String, f64>,
     ) -> Trace {
@@ -59,7 +61,7 @@ impl Trace {
         if let Some(arrivals) = &mut file.arrivals {
             (arrivals.requests, arrivals.duration_s) = (None, None);
         }
-        Trace { file, path: path.to_string(), mean_per_s, own }
+        Trace { file, read: read.clone(), mean_per_s, own }
     }
 
     /// Its mean rate, with so many times the load of a group.
@@ -82,8 +84,8 @@ impl Trace {
         let mut factors: Vec<f64> = models.iter().map(|model| factor(model)).collect();
         factors.sort_by(f64::total_cmp);
         factors.dedup();
+        let base = self.read.instead(&written(&self.file)?)?;
         let of = |by: f64| -> Result<_, SpecError> {
-            let base = Scenario::from_text(&self.path, &written(&self.file)?)?;
             let setup = base.with_rate(self.mean_per_s(times) * by)?.setup(seed)?;
             let apps = self.file.app.iter();
             let theirs = apps.map(|a| app(&a.name).filter(|_| factor(&a.model) == by));
@@ -139,6 +141,47 @@ impl OwnSteps {
             let next = between(loads, seed, (from, to))?;
             all.extend(later(next, to.since(from) * round));
         }
+        Ok(all)
+    }
+}
+
+/// The arrivals of a step that a pool meets: with which kinds of devices, in which step, at which rate, with which seed.
+pub type Met = (Vec<bool>, u32, u64, u64);
+
+/// The arrivals of steps that were asked for last: pools of any size meet the same, under every policy.
+#[derive(Debug, Default)]
+pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<[Arrival]>>>);
+
+/// Of all kept steps together: 80 MB.
+const KEPT_MAX: usize = 2_000_000;
+
+/// What was kept of one is not true of another that is changed.
+impl Clone for KeptSteps {
+    fn clone(&self) -> KeptSteps {
+        KeptSteps::default()
+    }
+}
+
+impl KeptSteps {
+    /// The arrivals of a step, read if they are not kept.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn once(
+        &self,
+        met: Met,
+        read: impl FnOnce() -> Result<Vec<Arrival>, SpecError>,
+    ) -> Result<Vec<Arrival>, SpecError> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = kept().get(&met).cloned() {
+            return Ok(all.to_vec());
+        }
+        let all = read()?;
+        let mut kept = kept();
+        if kept.values().map(|all| all.len()).sum::<usize>() + all.len() > KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(met, all.as_slice().into());
         Ok(all)
     }
 }

@@ -262,7 +262,7 @@ impl<'a> Bench<'a> {
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
         self.lift_limits(&mut scenario);
         let mut setup = scenario.setup(seed)?;
-        let own = self.own_arrivals(&setup, rate_per_s, seed)?;
+        let own = self.own_arrivals(&setup, counts, rate_per_s, seed)?;
         let from = Time::ZERO + Span::from_secs_f64(scenario.file.warm_up_s);
         let is_empty = own.as_ref().is_some_and(|all| all.iter().all(|a| a.at < from));
         if let Some(arrivals) = own {
@@ -351,6 +351,7 @@ impl<'a> Bench<'a> {
     fn own_arrivals(
         &self,
         setup: &Setup,
+        counts: &[u32],
         rate_per_s: f64,
         seed: u64,
     ) -> Result<Option<Vec<Arrival>>, SpecError> {
@@ -361,8 +362,12 @@ impl<'a> Bench<'a> {
         let Some((own, step)) = place else { return Ok(None) };
         let models = self.group.models.len() as u64;
         let least = self.problem.plan.requests_per_model.saturating_mul(models);
-        let loads = self.loads(setup, rate_per_s, seed)?;
-        own.arrivals(&loads, step, (self.mean_per_s(rate_per_s), least), seed).map(Some)
+        let kinds = counts.iter().map(|n| *n > 0).collect();
+        let read = || {
+            let loads = self.loads(setup, rate_per_s, seed)?;
+            own.arrivals(&loads, step, (self.mean_per_s(rate_per_s), least), seed)
+        };
+        self.group.steps.once((kinds, step, rate_per_s.to_bits(), seed), read).map(Some)
     }
 
     /// The highest mean rate that the pool's own requests have in some levels of the day, with the first seed; where they

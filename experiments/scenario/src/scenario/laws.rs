@@ -14,9 +14,11 @@ use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::gaps::Gaps;
 use orrery_traces::inspect::format_of;
 use orrery_traces::query_sizes::SizeLaw;
+use orrery_traces::replayed::List;
 use orrery_traces::samples::Histogram;
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::two_group::SdRule;
+use orrery_traces::workload::Application;
 use orrery_traces::{Input, TraceError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,6 +40,10 @@ pub(super) struct Files {
     pub imports: Imports,
     /// What was odd about a file or assumed of it, by its name.
     said: Said,
+    /// The lists that are replayed.
+    pub lists: Last<List>,
+    /// The times that requests bring, by application.
+    pub carried: Last<BTreeMap<usize, ExecLaw>>,
     /// Gaps that are kept, where a search asks for the same ones at many rates.
     pub gaps: Gaps,
 }
@@ -97,6 +103,39 @@ impl LastDealt {
     }
 }
 
+/// What was made last of the requests that files name, by their name and by who sends them: each setup of a scenario, and
+/// of those made from it, asks for the same.
+#[derive(Clone, Debug)]
+pub(super) struct Last<T>(Arc<Mutex<Vec<(String, Vec<Application>, T)>>>);
+
+impl<T> Default for Last<T> {
+    fn default() -> Last<T> {
+        Last(Arc::default())
+    }
+}
+
+impl<T: Clone> Last<T> {
+    /// What is made of them, made if it was not among the last, which together weigh at most so much. Setups on other
+    /// threads wait meanwhile.
+    pub(super) fn once(
+        &self,
+        (name, apps): (String, &[Application]),
+        (weigh, most): (fn(&T) -> usize, usize),
+        make: impl FnOnce() -> Result<T, SpecError>,
+    ) -> Result<T, SpecError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter().find(|known| known.0 == name && known.1 == apps) {
+            return Ok(known.2.clone());
+        }
+        let made = make()?;
+        kept.push((name, apps.to_vec(), made.clone()));
+        while kept.iter().map(|known| weigh(&known.2)).sum::<usize>() > most {
+            kept.remove(0);
+        }
+        Ok(made)
+    }
+}
+
 impl Files {
     /// Files in a folder, none read yet.
     pub(super) fn new(folder: PathBuf) -> Files {
@@ -106,6 +145,8 @@ impl Files {
             samples: ReadSamples::default(),
             imports: Imports::default(),
             said: Said::default(),
+            lists: Last::default(),
+            carried: Last::default(),
             gaps: Gaps::default(),
         }
     }

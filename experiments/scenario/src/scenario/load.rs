@@ -43,6 +43,10 @@ use std::sync::Arc;
 
 /// Arrivals that a law of carried execution times is made from, at most.
 const CARRIED_MAX: usize = 200_000;
+/// So many such laws are kept.
+const CARRIED_KEPT: usize = 8;
+/// Requests of all lists together that are kept: 160 MB. A list of more is read each time.
+const LISTS_MAX: usize = 4_000_000;
 
 /// Applications whose share of a dealt trace is told: as many as Clockwork has copies of a model.
 const HEAD: usize = 66;
@@ -193,6 +197,9 @@ impl OpenLoad {
         apps: &[Application],
         seed: u64,
     ) -> Result<Box<dyn Source>, SpecError> {
+        if let Some(replay) = &self.replay {
+            return Ok(self.bounded(replayed(self.list(apps, seed)?, replay, seed)?, apps));
+        }
         let senders = self.senders(apps);
         let inner: Box<dyn Source> = match &self.process {
             Process::Law(law) => {
@@ -228,12 +235,12 @@ impl OpenLoad {
             Process::Workload(workload) => self.written(workload, apps, seed)?,
             Process::Queries(queries) => self.recorded(queries, &senders)?,
         };
-        let inner = match &self.replay {
-            Some(replay) => replayed(read_list(inner)?, replay, seed)?,
-            None => inner,
-        };
+        Ok(self.bounded(inner, apps))
+    }
+
+    fn bounded(&self, inner: Box<dyn Source>, apps: &[Application]) -> Box<dyn Source> {
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
-        Ok(Box::new(Bounded::new(inner, self.requests, self.until, models)))
+        Box::new(Bounded::new(inner, self.requests, self.until, models))
     }
 
     /// All of the list behind `replay`, as it was written down.
@@ -242,7 +249,25 @@ impl OpenLoad {
     /// When it cannot be read, or has no rate.
     pub(super) fn list(&self, apps: &[Application], seed: u64) -> Result<List, SpecError> {
         let (requests, until) = (u64::MAX, Time::NEVER);
-        read_list(OpenLoad { replay: None, requests, until, ..self.clone() }.source(apps, seed)?)
+        let plain = OpenLoad { replay: None, requests, until, ..self.clone() };
+        let read = || read_list(plain.source(apps, seed)?);
+        match self.name(seed) {
+            Some(name) => self.files.lists.once((name, apps), (List::requests, LISTS_MAX), read),
+            None => read(),
+        }
+    }
+
+    /// What tells its requests from others of the same applications, where files name them.
+    fn name(&self, seed: u64) -> Option<String> {
+        let file = match &self.process {
+            Process::Llm(llm) => format!("{llm:?}"),
+            Process::Workload(workload) => format!("{workload:?}"),
+            Process::Queries(queries) => format!("{queries:?}"),
+            _ => return None,
+        };
+        // Without times that are drawn every seed has the same.
+        let seed_of_times = self.alone.contains(&Alone::Drawn).then_some(seed);
+        Some(format!("{file}\n{:?}\n{:?}\n{seed_of_times:?}", self.chosen, self.alone))
     }
 
     fn prompts(
@@ -336,10 +361,19 @@ impl OpenLoad {
             .into_iter()
             .filter(|&i| file.app.get(i).is_some_and(|a| a.time.is_none()))
             .collect();
-        let mut counts: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
-        if missing.is_empty() {
-            return Ok(BTreeMap::new());
+        let read = || self.laws_of(&missing, apps);
+        match self.name(0).filter(|_| !missing.is_empty()) {
+            Some(name) => self.files.carried.once((name, apps), (|_| 1, CARRIED_KEPT), read),
+            None => Ok(BTreeMap::new()),
         }
+    }
+
+    fn laws_of(
+        &self,
+        missing: &[usize],
+        apps: &[Application],
+    ) -> Result<BTreeMap<usize, ExecLaw>, SpecError> {
+        let mut counts: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
         // Of the list itself: what is replayed, and how fast, changes no law.
         let mut source = OpenLoad { replay: None, ..self.clone() }.source(apps, 0)?;
         for _ in 0..CARRIED_MAX {
@@ -364,7 +398,7 @@ impl OpenLoad {
                 Err(SpecError::value(key, found, "a distribution of execution times", remedy))
             }
         };
-        missing.into_iter().map(law).collect()
+        missing.iter().copied().map(law).collect()
     }
 }
 

@@ -59,6 +59,28 @@ fn a_perf_analyzer_table_is_the_latency_of_a_batch() {
     assert_eq!(read.canonical(), by_hand.canonical());
 }
 
+/// The file is gone once the first was set up. A plan made thousands of scenarios of one list, and read it for each.
+#[test]
+fn another_text_reads_no_file_again_and_has_its_own_requests() {
+    let law = "workload = { file = \"file\" }\nreplay = {}";
+    let first = scenario(AFFINE, law, ["v1-embed", "v1-classify"], LOG).unwrap();
+    let at = |scenario: &Scenario| {
+        arrivals(scenario).into_iter().map(|a| (a.at, a.slo, a.alone)).collect::<Vec<_>>()
+    };
+    let same = first.instead(&first.text()).unwrap();
+    assert_eq!(at(&same), at(&first));
+    let twice = same.with_rate(2.0 * same.rate().unwrap()).unwrap();
+    assert_eq!(at(&twice).len(), 2 * at(&first).len());
+    let longer =
+        first.text().replace("slo_ms = 800.0", "slo_ms = 850.0").replace("ms = 3.0", "ms = 3.5");
+    let longer = at(&first.instead(&longer).unwrap());
+    let changed = at(&first).into_iter().map(|(at, slo, alone)| match alone.as_ms_f64() {
+        3.0 => (at, slo, Span::from_us(3500)),
+        _ => (at, Span::from_ms(850), alone),
+    });
+    assert_eq!(longer, changed.collect::<Vec<_>>());
+}
+
 #[test]
 fn the_names_of_a_log_are_applications_or_go_round_them() {
     let of = |apps: [&str; 2], more: &str| {
