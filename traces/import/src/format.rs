@@ -313,7 +313,10 @@ fn kinds(format: &Format) -> String {
     kinds.join(", ")
 }
 
-/// The table for documents.
+/// What people write themselves: of every other file, the report of `orrery import` says what was read.
+const BY_HAND: [&str; 3] = ["measured-table", "latencies", "access-log"];
+
+/// The tables for documents.
 pub(crate) fn reference(formats: &[Format]) -> String {
     let mut out = "| `--as` | written by | becomes | a scenario names it in | takes |\n\
                    |---|---|---|---|---|\n"
@@ -326,9 +329,9 @@ pub(crate) fn reference(formats: &[Format]) -> String {
         let _ = writeln!(out, "| `{}` | {title} | {kinds} | {direct} | {takes} |", f.name);
     }
     out.push_str(
-        "\n| format | what is read, and what it becomes; bold must be there |\n|---|---|\n",
+        "\n| yours | columns that are read, and what they become; bold must be there |\n|---|---|\n",
     );
-    for f in formats {
+    for f in formats.iter().filter(|f| BY_HAND.contains(&f.name)) {
         let _ = writeln!(out, "| `{}` | {} |", f.name, read_of(f.fields));
     }
     out
