@@ -178,7 +178,7 @@ pub fn unknown(file: &File<'_>) -> ImportError {
     ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 
-/// The tables of formats, for `docs/formats.md`.
+/// The table of people's own files, for `docs/formats.md`.
 pub fn reference() -> String {
     format::reference(FORMATS)
 }
