@@ -47,14 +47,15 @@ impl Settings {
     /// What to measure of a model: every size with every length. Lengths reach what a batch pays for,
     /// from a short request to the longest of the largest batch: five steps, or every step at which the
     /// device's work changes, with a length between two steps held out.
-    pub fn plan(&self, setup: &Setup, model: usize, steps: &[Span]) -> Vec<Planned> {
-        let sizes = self.sizes(setup);
+    pub fn plan(&self, setup: &Setup, model: usize, device: &dyn Device) -> Vec<Planned> {
+        let id = ModelId(model as u32);
+        let sizes = self.sizes(setup, device.batch_max(id));
         let largest = sizes.last().map_or(1, |s| s.0);
         let apps = setup.apps.iter().filter(|a| a.model.index() == model);
         let share = libm::pow(LONGEST, 1.0 / f64::from(largest));
         let ends = apps.map(|a| (a.law.quantile_ns(SHORTEST), a.law.quantile_ns(share)));
         let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((1e6, 1e6));
-        let lengths = lengths(ends, steps);
+        let lengths = lengths(ends, &device.steps(id));
         let planned = |(units, a): &(u32, bool)| {
             let of = |(longest, b): &(Span, bool)| Planned {
                 units: *units,
@@ -168,8 +169,7 @@ pub fn profile(
 }
 
 fn plans(settings: &Settings, setup: &Setup, device: &dyn Device) -> Vec<Vec<Planned>> {
-    let steps = |m: usize| device.steps(ModelId(m as u32));
-    (0..setup.slo.len()).map(|m| settings.plan(setup, m, &steps(m))).collect()
+    (0..setup.slo.len()).map(|m| settings.plan(setup, m, device)).collect()
 }
 
 /// The kind of device that is profiled: a profile belongs to one.

@@ -80,6 +80,7 @@ def of_transformers(kind, **more):
 
 
 def of_file(path, function, **more):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # for what it imports from beside it
     spec = importlib.util.spec_from_file_location("model", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -157,6 +158,8 @@ class Worker:
     def hello(self, role, device):
         self.role = role
         on_gpu = self.options.on == "cuda"
+        if on_gpu and not torch.cuda.is_available():
+            raise RuntimeError("no GPU that this PyTorch can use; add `--on cpu` to `command` for a processor")
         self.graphs = on_gpu and self.options.graphs == "required"
         self.device = torch.device("cuda", device) if on_gpu else torch.device("cpu")
         more = {}

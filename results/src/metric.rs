@@ -320,7 +320,16 @@ pub fn better(metric: &str) -> Better {
 /// The table as `docs/formats.md` shows it.
 pub fn reference() -> String {
     let line = |m: &Metric, name: String| format!("| {name} | {} |\n", m.help.trim());
-    let own = ROWS.iter().filter(|m| m.is_in_rows).map(|m| line(m, format!("`{}`", m.name)));
+    let mut own: Vec<(&Metric, String)> = Vec::new();
+    for m in ROWS.iter().filter(|m| m.is_in_rows) {
+        match own.last_mut() {
+            Some((_, names)) if m.help.ends_with("quantile of it") => {
+                *names += &format!(", `{}`", m.name)
+            }
+            _ => own.push((m, format!("`{}`", m.name))),
+        }
+    }
+    let own = own.into_iter().map(|(m, names)| line(m, names));
     let words = |words: &&[&str]| format!("{{{}}}", words.join(","));
     let pattern = |family: &Family| {
         let fill = |name: String, part: String| name.replacen("{}", &part, 1);

@@ -1,5 +1,5 @@
-//! What there is to know of each policy: its presets and parameters, as text for the command line, as
-//! `docs/policies.md`, and as a JSON Schema.
+//! What there is to know of each policy: its presets and parameters, as text for the command line and as a
+//! JSON Schema; and `docs/policies.md`, which lists the policies.
 //!
 //! It says nothing of its own: every word comes from the tables in `sim/src/policy/`.
 
@@ -87,29 +87,19 @@ pub fn reference() -> String {
     text += "\nThese work on jobs in place of requests ([`jobs.md`](jobs.md)):\n\n";
     text += &index(of_jobs());
     text += "\nThis one answers requests token by token ([`tokens.md`](tokens.md)):\n\n";
-    text += &index(of_tokens());
-    for table in all().chain(of_jobs()).chain(of_tokens()) {
-        text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
-        text += "\n";
-        for (name, what) in &table.presets {
-            text += &format!("- `{name}`: {what}\n");
-        }
-        if !table.rows.is_empty() {
-            text += "\n| parameter | default | allowed | meaning [source] |\n|---|---|---|---|\n";
-        }
-        for row in &table.rows {
-            let name = format!("`{}`", row.name);
-            let cells = [name, defaults(&table, row), narrow(row), meaning(row)];
-            text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
-        }
-    }
-    text
+    text + &index(of_tokens())
 }
 
-/// Policies with what they do, a line each.
+/// Policies with what they do, their papers and presets, a line each.
 fn index(tables: impl Iterator<Item = Table>) -> String {
-    let line = |t: Table| format!("| [`{0}`](#{0}) | {1} |\n", t.about.name, t.about.what);
-    format!("| policy | what it does |\n|---|---|\n{}", tables.map(line).collect::<String>())
+    let mut text = String::from("| policy | what it does | after | presets |\n|---|---|---|---|\n");
+    for table in tables {
+        let about = table.about;
+        let presets: Vec<String> = table.presets.iter().map(|p| format!("`{}`", p.0)).collect();
+        let presets = presets.join(", ");
+        text += &format!("| `{}` | {} | {} | {presets} |\n", about.name, about.what, about.paper);
+    }
+    text
 }
 
 /// What papers take for granted, and which policies with them.
@@ -138,13 +128,14 @@ Write a policy as `NAME` or `NAME[key=value,...]`, in `policies` of a scenario o
 
 ```sh
 cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[preset=paper,width_ms=5]'
+cargo run --release -- list policy clockwork
 ```
 
-A bare name means the first preset: the system as released, or as published if nothing was released.
-`preset=paper` starts from the paper's text, where the two differ. Every other parameter changes one
-value; where presets differ, the default says so. A time is at most a day where no range stands.
-`orrery list policy NAME` prints the name in results, the head of each file in `sim/src/policy/` the
-differences from the paper; [`adding-a-policy.md`](adding-a-policy.md) adds one.
+`orrery list policy NAME` prints a policy's presets and parameters: type, default, what is allowed, meaning, source in
+the paper or the released code, and the words that may stand as values. A bare name means the first preset: the system
+as released, or as published if nothing was released. `preset=paper` starts from the paper's text, where the two differ.
+Every other parameter changes one value. The head of each file in `sim/src/policy/` has the differences from the paper;
+[`adding-a-policy.md`](adding-a-policy.md) adds one.
 
 ";
 
@@ -190,18 +181,6 @@ fn range(allowed: &Allowed) -> String {
     }
 }
 
-/// What is allowed, without what the default, the meaning or the introduction say.
-fn narrow(row: &Row) -> String {
-    match &row.allowed {
-        Allowed::Flag | Allowed::Words(_) => String::new(),
-        Allowed::Time { least, most } => match (*least, *most, row.unit) {
-            (0.0, 86_400e3, "ms") | (0.0, 86_400.0, "s") => row.unit.to_string(),
-            _ => format!("{} {}", range(&row.allowed), row.unit),
-        },
-        Allowed::Count { .. } | Allowed::Number { .. } => range(&row.allowed),
-    }
-}
-
 /// The lines below a row: what it is, its source, its words.
 fn notes(row: &Row) -> String {
     let source = if row.source.is_empty() { String::new() } else { format!(" [{}]", row.source) };
@@ -214,18 +193,6 @@ fn notes(row: &Row) -> String {
         }
     }
     text
-}
-
-/// The same in one cell of Markdown.
-fn meaning(row: &Row) -> String {
-    let needs = row.needs.map_or(String::new(), |(key, value)| format!("with `{key}={value}`: "));
-    let source = if row.source.is_empty() { String::new() } else { format!(" [{}]", row.source) };
-    let mut text = format!("{needs}{}{source}", row.help);
-    if let Allowed::Words(words) = &row.allowed {
-        let words = words.iter().map(|(word, means)| format!("<br>`{word}`: {means}"));
-        text += &words.collect::<String>();
-    }
-    text.replace('|', "\\|")
 }
 
 /// The policy with one thing changed.

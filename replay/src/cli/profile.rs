@@ -25,7 +25,7 @@ pub struct Profile {
     scenario: PathBuf,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Batch sizes to fit; by default the scenario's.
+    /// Batch sizes to fit; by default the scenario's, up to the device's `max_batch`.
     #[arg(long, value_delimiter = ',', value_name = "K,...")]
     sizes: Option<Vec<u32>>,
     /// Batch sizes to check the fit with; by default those half-way between the fitted ones.

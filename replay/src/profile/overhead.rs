@@ -56,7 +56,7 @@ pub fn measure_overhead(
     for spec in &mut world.core.devices {
         *spec = DeviceSpec { kind: spec.kind, ..DeviceSpec::default() };
     }
-    let policy = PolicySpec::parse("fifo")?.build(&setup.profiles(1), 1);
+    let policy = PolicySpec::parse("fifo[max_batch=1]")?.build(&setup.profiles(1), 1);
     let mut device = Some(device);
     let mut rig = |id: DeviceId, _: &DeviceSpec| {
         let (said, remedy) = ("a second device was asked for", "this is a fault of the harness");

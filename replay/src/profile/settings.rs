@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Batch sizes to fit; the scenario's `profile.sizes` if left out.
+    /// Batch sizes to fit; the scenario's `profile.sizes`, up to the device's `max_batch`, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<u32>>,
     /// Sizes to judge the fit by; those half-way between the others if left out.
@@ -80,9 +80,15 @@ impl Settings {
         Ok(())
     }
 
-    /// Sizes with whether they are held out, growing.
-    pub(super) fn sizes(&self, setup: &Setup) -> Vec<(u32, bool)> {
-        let fitted = self.sizes.clone().unwrap_or_else(|| setup.profile.sizes.clone());
+    /// Sizes with whether they are held out, growing; the scenario's reach up to the device's largest batch.
+    pub(super) fn sizes(&self, setup: &Setup, most: Option<u32>) -> Vec<(u32, bool)> {
+        let up_to_most = || {
+            let mut sizes: Vec<u32> =
+                setup.profile.sizes.iter().map(|s| (*s).min(most.unwrap_or(*s))).collect();
+            sizes.dedup();
+            sizes
+        };
+        let fitted = self.sizes.clone().unwrap_or_else(up_to_most);
         let between = || fitted.windows(2).map(|w| (w[0] + w[1]) / 2).collect();
         let held_out: Vec<u32> = self.held_out.clone().unwrap_or_else(between);
         let mut all: Vec<(u32, bool)> = fitted.iter().map(|s| (*s, false)).collect();

@@ -43,15 +43,15 @@ table! {
     /// arena: what a paper's headline says of a part of the suite, a ratio of two policies or a value; `paper` is its bound,
     /// `flags` the verdict
     CLAIMED = plain("claimed_value").page("claimed");
-    /// search with the flag *bisected*, or for devices: the worst model's share of dropped and late requests at the answer
+    /// search with the flag *bisected*, or for devices: the worst model's SLO violations at the answer
     WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst model's SLO violations");
-    /// arrival to answer, of answered requests: the median; quantiles are at most 0.1 % too large
+    /// arrival to answer, of answered requests: quantiles, at most 0.1 % too large
     LATENCY_P50 = time("latency_p50_ns").lower().quantile(0.5).run("p50 ms", 2).page("p50, ms");
-    /// the same, 90 % quantile
+    /// the 90 % quantile of it
     LATENCY_P90 = time("latency_p90_ns").lower().quantile(0.9).run("p90 ms", 2);
-    /// the same, 99 % quantile
+    /// the 99 % quantile of it
     LATENCY_P99 = time("latency_p99_ns").lower().quantile(0.99).run("p99 ms", 2).page("p99, ms");
-    /// the same, 99.9 % quantile
+    /// the 99.9 % quantile of it
     LATENCY_P99_9 =
         time("latency_p99.9_ns").lower().quantile(0.999).run("p99.9 ms", 2).page("p99.9, ms");
     /// arrival to answer, of answered requests: the mean
@@ -128,15 +128,15 @@ table! {
     PROBE = seconds("probe_s");
     /// search: number of runs; `samples` counts all their requests
     PROBES = plain("probes");
-    /// search, run at the answer: 10 % quantile over batches
+    /// search, run at the answer: quantiles over batches
     BATCH_SIZE_P10 = size("batch_size_p10");
-    /// the same, 90 % quantile
+    /// the 90 % quantile of it
     BATCH_SIZE_P90 = size("batch_size_p90");
-    /// search, run at the answer: arrival to the start of the batch, median
+    /// search, run at the answer: arrival to the start of the batch, quantiles
     QUEUEING_P50 = time("queueing_p50_ns").lower();
-    /// the same, 90 % quantile
+    /// the 90 % quantile of it
     QUEUEING_P90 = time("queueing_p90_ns").lower();
-    /// the same, 99 % quantile
+    /// the 99 % quantile of it
     QUEUEING_P99 = time("queueing_p99_ns").lower();
 
     // Beside measurements.
@@ -195,9 +195,9 @@ table! {
     JOBS = amount("jobs", "jobs").jobs("jobs", 0);
     /// the first arrival to the last end
     MAKESPAN = time("makespan_ns").lower().in_s().jobs("makespan s", 3);
-    /// submission to end of a job
+    /// submission to end of a job, and its 95 % quantile
     JCT_MEAN = time("jct_mean_ns").lower().in_s().jobs("mean JCT s", 3);
-    /// the same, 95 % quantile
+    /// the 95 % quantile of it
     JCT_P95 = time("jct_p95_ns").lower().in_s().jobs("p95 JCT s", 3);
     /// submission to admission
     JOB_QUEUEING_MEAN = time("job_queueing_mean_ns").lower().in_s().jobs("queueing s", 3);

@@ -39,7 +39,7 @@ pub use load::{ALLOWED as ARRIVALS, Arriving, Spacing};
 
 use head::Head;
 use orrery_traces::inspect::{Format::Other, Inspection};
-use orrery_traces::quirks::{Met, QUIRKS, Quirk};
+use orrery_traces::quirks::{Met, Quirk};
 use orrery_traces::{Input, TraceError};
 use std::cell::RefCell;
 
@@ -178,21 +178,9 @@ pub fn unknown(file: &File<'_>) -> ImportError {
     ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 
-/// The tables of formats, and what is done with quirks, for `docs/formats.md`.
+/// The table of people's own files, for `docs/formats.md`.
 pub fn reference() -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in QUIRKS {
-        match groups.iter_mut().find(|(done, _)| *done == row.done) {
-            Some((_, all)) => all.push(row.what),
-            None => groups.push((row.done, vec![row.what])),
-        }
-    }
-    let line = |(done, all): &(&str, Vec<&str>)| format!("- {}: {done}\n", all.join(", "));
-    let quirks: String = groups.iter().map(line).collect();
-    format!(
-        "{}\nWhat is odd about a file is counted and said:\n\n{quirks}",
-        format::reference(FORMATS)
-    )
+    format::reference(FORMATS)
 }
 
 /// The formats for `--help`: a line each.

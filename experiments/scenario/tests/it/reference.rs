@@ -15,7 +15,7 @@ fn blocks() -> Vec<String> {
 
 #[test]
 fn every_example_of_the_reference_can_be_run() {
-    assert_eq!(blocks().len(), 2);
+    assert_eq!(blocks().len(), 1);
     for text in blocks() {
         let scenario =
             Scenario::from_text("docs/example.toml", &text).unwrap_or_else(|e| panic!("{e}"));

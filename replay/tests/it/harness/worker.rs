@@ -383,4 +383,13 @@ fn the_worker_of_the_page_is_profiled_and_run() {
     let actions = std::fs::read_to_string(at.join("run/actions.csv")).unwrap();
     // A busy machine runs fewer.
     assert!(actions.lines().count() > 5, "{actions}");
+    // The scenario's sizes end at 16, this worker's at 6.
+    let small = block("toml").replace("max_batch = 16", "max_batch = 6");
+    std::fs::write(at.join("worker.toml"), small).unwrap();
+    let command = block("sh").lines().next().unwrap().replace("p.toml", "six.toml");
+    let more = quick.trim_start_matches("--sizes 1,2,8 ").split(' ');
+    let words = command.split_whitespace().skip(1).chain(more).collect::<Vec<_>>();
+    let output = replay(at, &words);
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(said.contains("\n      6 ") && !said.contains("\n      8 "), "{said}");
 }
