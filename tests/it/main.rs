@@ -23,6 +23,7 @@ mod orloj_relearning;
 mod papers;
 mod penalties;
 mod readings;
+mod regions;
 mod recorded;
 mod recorded_kairos;
 mod recount;
