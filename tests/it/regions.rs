@@ -68,7 +68,7 @@ pub fn table() -> String {
         let lists = verdicts(first);
         let counts = lists.clone().map(|l| l.split("; ").filter(|v| !v.is_empty()).count());
         let longest = (0..3).max_by_key(|i| counts[*i]).expect("three lists");
-        let is_all = counts[longest] == counts.iter().sum();
+        let is_all = counts[longest] == counts.iter().sum::<usize>();
         let list = |i: usize| match counts[i] {
             0 => "-",
             _ if i == longest && is_all => "all",
