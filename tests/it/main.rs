@@ -27,6 +27,7 @@ mod recorded;
 mod recorded_kairos;
 mod recount;
 mod reference;
+mod regions;
 mod regressions;
 mod replay;
 mod result_version;

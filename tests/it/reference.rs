@@ -164,7 +164,8 @@ fn every_claim_that_fails_has_a_cause() {
             registry::find(id).unwrap_or_else(|e| panic!("{of}: {e}"));
         }
     }
-    check("causes.md", &[("counts", counts), ("readings", crate::readings::table())]);
+    let readings = ("readings", crate::readings::table());
+    check("causes.md", &[("counts", counts), ("regions", crate::regions::table()), readings]);
 }
 
 /// Of what a claim can fail.

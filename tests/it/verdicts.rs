@@ -10,7 +10,7 @@
 //!
 //! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
 
-use crate::{forms, golden, readings};
+use crate::{forms, golden, readings, regions};
 use orrery_reproduce::claims::{self, LeftOut};
 use orrery_reproduce::experiment::Experiment;
 use orrery_reproduce::registry;
@@ -112,8 +112,8 @@ fn not_run(e: &Experiment) -> Vec<Line> {
     e.claim.iter().enumerate().map(line).collect()
 }
 
-/// Its lines, and its rows.
-fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
+/// The rows of an experiment, run or kept, whose forms agree.
+fn rows_of(e: &Experiment) -> Vec<Row> {
     let forms = match std::env::var_os("ORRERY_VERDICTS_IN").map(PathBuf::from) {
         Some(out) => {
             let how = How { out: Some(out), ..How::default() };
@@ -124,13 +124,19 @@ fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
         None => golden::whole(&e.id),
     };
     forms::of_experiment(e, &forms);
-    let judged = claims::judged(&e.claim, &LeftOut::default(), &forms.rows);
+    forms.rows.clone()
+}
+
+/// Its lines, and its rows.
+fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
+    let rows = rows_of(e);
+    let judged = claims::judged(&e.claim, &LeftOut::default(), &rows);
     let line = |(line, (claim, c)): (Line, (&claims::Claim, claims::Checked))| Line {
         verdict: c.verdict.words().to_string(),
         ours: claims::came_out(claim, &c).trim_start_matches([',', ':', ' ']).to_string(),
         ..line
     };
-    (not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect(), forms.rows.clone())
+    (not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect(), rows)
 }
 
 fn limit_s() -> f64 {
@@ -158,7 +164,9 @@ fn every_sentence_has_a_verdict_and_every_verdict_a_sentence() {
     }
     let name = |l: &Line| (l.id.clone(), l.sentence, l.text.clone());
     let of_file: BTreeSet<_> = kept().iter().map(name).collect();
-    let of_claims: BTreeSet<_> = shipped().iter().flat_map(not_run).map(|l| name(&l)).collect();
+    let all = shipped();
+    let counted = all.iter().filter(|e| e.region.is_empty());
+    let of_claims: BTreeSet<_> = counted.flat_map(not_run).map(|l| name(&l)).collect();
     let difference: Vec<_> = of_file.symmetric_difference(&of_claims).collect();
     assert!(
         difference.is_empty(),
@@ -176,8 +184,16 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
     let (all, mut lines) = (shipped(), Vec::new());
     let asked_for = asked_for(&all);
     let mut read = readings::kept();
+    let (mut maps, of_kept) = (Vec::new(), regions::kept());
     golden::unfold();
     for e in all {
+        if !e.region.is_empty() {
+            match asked_for.contains(&e.id) {
+                true => maps.extend(regions::of(&e, &rows_of(&e))),
+                false => maps.extend(of_kept.iter().filter(|r| r.id == e.id).cloned()),
+            }
+            continue;
+        }
         let known = not_run(&e).into_iter().map(|line| {
             let is =
                 |k: &&Line| (&k.id, k.sentence, &k.text) == (&line.id, line.sentence, &line.text);
@@ -197,8 +213,10 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
         let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
         lines.iter().for_each(|line| file.serialize(line).expect("a line"));
         file.flush().expect("a file that can be written");
+        regions::write(&maps);
         return readings::write(&read);
     }
+    assert_eq!(maps, of_kept, "ORRERY_UPDATE=1 writes the regions anew");
     assert_eq!(read, readings::kept(), "ORRERY_UPDATE=1 writes the readings anew");
     let differ = lines.iter().zip(&kept).filter(|(a, b)| a != b);
     let differ: Vec<String> = differ.map(|(a, b)| format!("- {b:?}\n+ {a:?}")).collect();

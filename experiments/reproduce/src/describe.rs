@@ -71,7 +71,11 @@ pub fn one(e: &Experiment) -> String {
     }
     withheld(e, &mut out);
     if !e.claim.is_empty() {
-        let _ = writeln!(out, "\nthe paper's claims, checked:");
+        let with = match e.region.is_empty() {
+            true => String::new(),
+            false => format!(" with every value of {}", e.region.join(" and ")),
+        };
+        let _ = writeln!(out, "\nthe paper's claims, checked{with}:");
         e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
     }
     if !e.assumption.is_empty() {

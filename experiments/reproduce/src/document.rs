@@ -25,9 +25,17 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     page.subtitle.clone_from(&e.source);
     ask(&mut page, e);
     own.asked.into_iter().for_each(|(what, is)| page.ask(what, is));
-    let checked: Vec<Checked> = claims::judged(&e.claim, &e.left_out, rows);
+    let mut checked: Vec<Checked> = Vec::new();
+    if e.region.is_empty() {
+        checked = claims::judged(&e.claim, &e.left_out, rows);
+        page.section_open("The paper's claims", claims::part(&e.claim, &checked));
+    } else {
+        let regions = claims::within(&e.claim, &e.region, &e.left_out, rows);
+        page.say(Tone::Plain, claims::region_in_words(&e.region, &regions));
+        let map = claims::region_part(&e.claim, &e.region, &regions);
+        page.section_open("Where the paper's claims hold", map);
+    }
     verdict(&mut page, e, &checked, rows);
-    page.section_open("The paper's claims", claims::part(&e.claim, &checked));
     page.section_open("Against the paper's numbers", against_paper(e, rows));
     page.section_open("Results", own.results.unwrap_or_else(|| results::of(e, rows)));
     page.section_open("Errors", errors::parts(e, rows));

@@ -129,6 +129,11 @@ pub struct Frame {
     /// The paper's claims.
     #[serde(default)]
     pub claim: Vec<Claim>,
+    /// One or two axes of what the paper does not give: each claim is judged with each of their values, and none counts
+    /// as one of the paper's.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub region: Vec<String>,
     /// What is not run of that of which they speak.
     #[serde(skip)]
     pub left_out: LeftOut,

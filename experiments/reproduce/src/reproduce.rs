@@ -336,12 +336,15 @@ fn compared(e: &Experiment, cells: &[Cell], rows: &[Row]) -> Vec<Row> {
 
 fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
     let rows = runner.rows(cells).unwrap_or_else(|| all_rows(e, cells));
-    let claims: Vec<serde_json::Value> = e
-        .claim
-        .iter()
-        .zip(claims::judged(&e.claim, &e.left_out, &rows))
-        .map(|(c, checked)| json!({"text": c.text, "came_out": checked}))
-        .collect();
+    let came_out: Vec<serde_json::Value> = match e.region.is_empty() {
+        true => claims::judged(&e.claim, &e.left_out, &rows).iter().map(|c| json!(c)).collect(),
+        false => {
+            let regions = claims::within(&e.claim, &e.region, &e.left_out, &rows);
+            regions.iter().map(|r| json!(r)).collect()
+        }
+    };
+    let claim = |(c, out): (&claims::Claim, _)| json!({"text": c.text, "came_out": out});
+    let claims: Vec<serde_json::Value> = e.claim.iter().zip(came_out).map(claim).collect();
     let extra = [
         ("experiment", json!(e.id)),
         ("title", json!(e.title)),

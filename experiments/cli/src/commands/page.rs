@@ -105,8 +105,14 @@ fn experiment(rows: &[Row], id: &str, title: &str) -> Option<Page> {
 
 /// A claim of a user's own experiment, in a line.
 fn claim(value: &Value) -> String {
-    let verdict = value["came_out"]["verdict"].as_str().unwrap_or_default().replace('-', " ");
-    format!("{}: {verdict}", value["text"].as_str().unwrap_or_default())
+    let word = |value: &Value, key| value[key].as_str().unwrap_or_default().to_string();
+    let verdict = |out: &Value| word(out, "verdict").replace('-', " ");
+    let one = |out: &Value| format!("{} {}", word(out, "at"), verdict(out));
+    let verdict = match value["came_out"].as_array() {
+        Some(region) => region.iter().map(one).collect::<Vec<_>>().join(", "),
+        None => verdict(&value["came_out"]),
+    };
+    format!("{}: {verdict}", word(value, "text"))
 }
 
 fn points(list: &Value, words: impl Fn(&Value) -> String) -> Option<Part> {

@@ -31,7 +31,8 @@ const VERDICTS: [(&str, &[Verdict]); 4] = [
 impl Plate {
     /// That of an experiment, from its page and rows.
     pub fn of(e: &Experiment, own: Page, rows: &[Row]) -> Plate {
-        let checked = claims::judged(&e.claim, &e.left_out, rows);
+        let of_the_paper = if e.region.is_empty() { &e.claim[..] } else { &[] };
+        let checked = claims::judged(of_the_paper, &e.left_out, rows);
         let count = |of: &[Verdict]| checked.iter().filter(|c| of.contains(&c.verdict)).count();
         let off = against(e, rows).first().map_or(String::new(), |a| match a.off {
             Off::Mean(mean) => format!("{mean:.3} in the mean"),

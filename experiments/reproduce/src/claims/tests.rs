@@ -312,3 +312,32 @@ fn a_sentence_with_one_bound_asks_it_where_it_is_decided() {
     let found = super::ranges(&[claim("of = 'a'\nat_least = 2.0")], &many);
     assert_eq!((found.len(), found[0].0.axes.as_str()), (1, "t=7"));
 }
+
+#[test]
+fn a_region_has_a_verdict_for_each_value_of_what_is_not_given() {
+    let rows: Vec<Row> = [("1", "x", 3.0), ("1", "y", 2.0), ("2", "x", 0.5)]
+        .iter()
+        .flat_map(|(mean, sd, value)| {
+            let axes = format!("mean={mean};sd={sd};model=m");
+            [row("a", &axes, *value), row("b", &axes, 1.0)]
+        })
+        .collect();
+    let claims =
+        [claim("of = \"a\"\nover = \"b\"\nat_least = 2.5"), claim("of = \"b\"\nat_least = 1.0")];
+    let axes = ["mean".to_string(), "sd".to_string()];
+    let regions = within(&claims, &axes, &LeftOut::default(), &rows);
+    let verdicts = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided];
+    let told = |region: &[Within]| verdicts.map(|v| with(region, v));
+    assert_eq!(told(&regions[0]), ["1, x", "1, y; 2, x", ""]);
+    assert_eq!(told(&regions[1]), ["1, x; 1, y; 2, x", "", ""]);
+    let words = region_in_words(&axes, &regions);
+    assert!(words.contains("1 hold with every value of mean and sd, 1 with some, 0"), "{words}");
+    let mut page = Page::new("claims", "");
+    page.section("Claims", region_part(&claims, &axes, &regions));
+    let text = page.to_text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("claim sd 1 2 1 x holds no 1 y no - 2 x holds holds"), "{text}");
+    // What was not all run has no verdict anywhere.
+    let left_out = LeftOut { seeds: Some((1, 5)), cells: None };
+    let regions = within(&claims, &axes, &left_out, &rows);
+    assert!(regions.iter().flatten().all(|w| w.checked.why == "1 of 5 seeds"), "{regions:?}");
+}

@@ -52,7 +52,7 @@ impl Experiment {
         if self.system.is_empty() && self.kind.curves().is_empty() {
             return none("system", "add a `[[system]]` with `name` and `policy`");
         }
-        self.check_errors()?;
+        self.check_by()?;
         self.check_names()
     }
 
@@ -81,9 +81,15 @@ impl Experiment {
         figure.interval.as_ref().map_or(Ok(()), |ends| all("figure.interval", ends))
     }
 
-    /// The groups of errors are made by axes that there are.
-    fn check_errors(&self) -> Result<(), SpecError> {
-        let Some(errors) = &self.errors else { return Ok(()) };
+    /// The groups of errors, and the region of the claims, are made by axes that there are.
+    fn check_by(&self) -> Result<(), SpecError> {
+        let by = self.errors.as_ref().map_or(&[][..], |errors| &errors.by);
+        if self.region.len() > 2 || (!self.region.is_empty() && self.claim.is_empty()) {
+            let found = format!("{} axes and {} claims", self.region.len(), self.claim.len());
+            let allowed = "one or two axes, and claims that are judged with their values";
+            let remedy = "leave the others fixed, or remove `region`";
+            return Err(SpecError::value("region", found, allowed, remedy));
+        }
         let of_points = self.point.iter().flat_map(|p| pairs(&p.axes)).map(|a| a.0);
         let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
         let mut distinct: Vec<&str> = Vec::new();
@@ -92,9 +98,13 @@ impl Experiment {
                 distinct.push(n)
             }
         });
-        let check =
-            |(i, name): (usize, &String)| known(&format!("errors.by[{i}]"), name, &distinct);
-        errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
+        let check = |key: &str, names: &[String]| {
+            let check =
+                |(i, name): (usize, &String)| known(&format!("{key}[{i}]"), name, &distinct);
+            names.iter().enumerate().try_for_each(|by| check(by).map(drop))
+        };
+        check("errors.by", by)?;
+        check("region", &self.region)
     }
 
     /// What the figure gives names to are values of axes, names of points, groups, systems, or its metrics.

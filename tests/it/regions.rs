@@ -1,0 +1,83 @@
+//! With which values of what a paper does not give its claims hold: `tests/regions.csv`, written by the run that writes
+//! `tests/verdicts.csv`.
+
+use orrery_reproduce::claims::{LeftOut, Verdict, with, within};
+use orrery_reproduce::experiment::Experiment;
+use orrery_results::Row;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A claim, and the values with which it has each verdict.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Region {
+    /// The experiment.
+    pub id: String,
+    sentence: usize,
+    varied: String,
+    holds: String,
+    undecided: String,
+    does_not_hold: String,
+    text: String,
+}
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("regions.csv")
+}
+
+/// The lines of the file.
+pub fn kept() -> Vec<Region> {
+    let mut file = csv::Reader::from_path(path()).expect("the regions");
+    file.deserialize().collect::<Result<_, _>>().expect("lines of regions")
+}
+
+/// Writes them anew.
+pub fn write(regions: &[Region]) {
+    let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
+    regions.iter().for_each(|r| file.serialize(r).expect("a line"));
+    file.flush().expect("a file that can be written");
+}
+
+/// Those of an experiment that was run.
+pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Region> {
+    let regions = within(&e.claim, &e.region, &LeftOut::default(), rows);
+    let line = |(i, region): (usize, _)| Region {
+        id: e.id.clone(),
+        sentence: i + 1,
+        varied: e.region.join(", "),
+        holds: with(region, Verdict::Holds),
+        undecided: with(region, Verdict::Undecided),
+        does_not_hold: with(region, Verdict::DoesNotHold),
+        text: e.claim[i].text.clone(),
+    };
+    regions.iter().map(Vec::as_slice).enumerate().map(line).collect()
+}
+
+/// The table of `causes.md`: the longest list is `the rest`. Claims with the same verdicts everywhere stand in one line.
+pub fn table() -> String {
+    let mut out =
+        "| claims | varied | hold | undecided | do not |\n|---|---|---|---|---|\n".to_string();
+    let all = kept();
+    let verdicts = |r: &Region| [&r.holds, &r.undecided, &r.does_not_hold].map(String::clone);
+    let is_same = |a: &Region, b: &Region| a.id == b.id && verdicts(a) == verdicts(b);
+    for (i, first) in all.iter().enumerate() {
+        if all[..i].iter().any(|r| is_same(r, first)) {
+            continue;
+        }
+        let own = all.iter().filter(|r| is_same(r, first)).map(|r| r.sentence.to_string());
+        let claims = own.collect::<Vec<_>>().join(" ");
+        let lists = verdicts(first);
+        let counts = lists.clone().map(|l| l.split("; ").filter(|v| !v.is_empty()).count());
+        let longest = (0..3).max_by_key(|i| counts[*i]).expect("three lists");
+        let is_all = counts[longest] == counts.iter().sum::<usize>();
+        let list = |i: usize| match counts[i] {
+            0 => "-",
+            _ if i == longest && is_all => "all",
+            4.. if i == longest => "the rest",
+            _ => &lists[i],
+        };
+        let [holds, undecided, not] = [0, 1, 2].map(list);
+        let (id, varied) = (&first.id, &first.varied);
+        out.push_str(&format!("| `{id}` {claims} | {varied} | {holds} | {undecided} | {not} |\n"));
+    }
+    out
+}
