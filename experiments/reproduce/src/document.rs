@@ -12,6 +12,13 @@ use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
 use orrery_sweep::replication::{DEVICES, PEAK};
 
+/// Titles of sections that the atlas has, too.
+pub const CLAIMS: &str = "The paper's claims";
+/// That of a region.
+pub const REGION: &str = "Where the paper's claims hold";
+/// What a paper leaves open.
+pub const ASSUMPTIONS: &str = "Assumptions, where the paper says nothing";
+
 /// The document of an experiment's rows alone.
 pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     let mut page = with(e, rows, KindDocument::default());
@@ -28,12 +35,12 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     let mut checked: Vec<Checked> = Vec::new();
     if e.region.is_empty() {
         checked = claims::judged(&e.claim, &e.left_out, rows);
-        page.section_open("The paper's claims", claims::part(&e.claim, &checked));
+        page.section_open(CLAIMS, claims::part(&e.claim, &checked));
     } else {
         let regions = claims::within(&e.claim, &e.region, &e.left_out, rows);
         page.say(Tone::Plain, claims::region_in_words(&e.region, &regions));
         let map = claims::region_part(&e.claim, &e.region, &regions);
-        page.section_open("Where the paper's claims hold", map);
+        page.section_open(REGION, map);
     }
     verdict(&mut page, e, &checked, rows);
     page.section_open("Against the paper's numbers", against_paper(e, rows));
@@ -41,7 +48,7 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     page.section_open("Errors", errors::parts(e, rows));
     own.sections.into_iter().for_each(|(title, parts)| page.section(&title, parts));
     page.section("Intervals", page::intervals(rows));
-    page.section("Assumptions, where the paper says nothing", Part::list(e.assumption.clone()));
+    page.section(ASSUMPTIONS, Part::list(e.assumption.clone()));
     let notes = notes_of(rows).into_iter().chain(flagged(rows));
     page.section(TO_KNOW, Part::list(notes.collect()));
     page

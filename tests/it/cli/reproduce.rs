@@ -347,6 +347,8 @@ fn all_of_a_paper_is_what_each_id_is_alone() {
     for left_out in ["3 more take longer", "salus-fig-2-11", "Fig. 2.12, 2.13"] {
         assert!(table.contains(left_out), "{left_out} in:\n{table}");
     }
+    // No plate had its claims: they were looked for under another title.
+    assert!(place.read("a.html").contains("The paper's claims"));
     assert!(place.read("all/costs.csv").starts_with("id,wall_s,peak_mib\nsalus-fig-2-10,"));
     let shared = ["-q", "reproduce", "--all", "--of", "salus", "--under", "2s", "--out", "other"];
     place.run(&[&shared[..], &["--share"]].concat()).ok();

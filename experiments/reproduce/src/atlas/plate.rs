@@ -2,7 +2,7 @@
 
 use super::chosen::Chosen;
 use crate::claims::{self, Verdict};
-use crate::document::{Off, against};
+use crate::document::{ASSUMPTIONS, CLAIMS, Off, REGION, against};
 use crate::experiment::Experiment;
 use crate::registry;
 use orrery_report::page::{Field, Page, Part, Section, Table, Tone, capital};
@@ -43,7 +43,7 @@ impl Plate {
         for section in own.sections {
             match section.title.as_str() {
                 "Figure" => parts.extend(section.parts),
-                "Claims" | "Assumptions, where the paper says nothing" => {
+                CLAIMS | REGION | ASSUMPTIONS => {
                     folded.push((section.title, section.parts));
                 }
                 _ => {}
