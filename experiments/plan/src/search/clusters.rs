@@ -10,7 +10,7 @@
 
 use crate::input::problem::{Group, Problem};
 use crate::search::after_loss::one_less;
-use crate::search::answer::{Answer, Choice, Point, percent, significant};
+use crate::search::answer::{Answer, Choice, Point, money, percent, significant};
 use crate::search::break_even::turns;
 use crate::search::change_over::change_over;
 use crate::search::hardest_step::hardest;
@@ -18,6 +18,7 @@ use crate::search::levels::{self, largest};
 use crate::search::runs::{PROBES, Runs};
 use crate::search::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
 use crate::search::trial::Bench;
+use orrery_report::say;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_solvers::Price;
 use rayon::prelude::*;
@@ -226,6 +227,19 @@ impl Chain<'_> {
         Ok(found)
     }
 
+    /// Says on stderr that so many instances carry the load, at its peak, where none as cheap were said to.
+    fn say_first(&self, n: u32) {
+        let (bench, problem) = (self.bench, self.bench.problem);
+        let cost = problem.cost(&self.counts(n));
+        if bench.runs.is_cheapest(cost) {
+            let (kind, policy, cost) = (problem.kind(self.kind), bench.policy.text(), money(cost));
+            let peak = if problem.day.levels.len() > 1 { " at the peak" } else { "" };
+            say(&format!(
+                "first answer (one seed, not yet verified): {n} {kind} with {policy} for {cost} $/h{peak}"
+            ));
+        }
+    }
+
     fn counts(&self, n: u32) -> Vec<u32> {
         counts(self.bench.problem, self.kind, n)
     }
@@ -255,6 +269,7 @@ impl Chain<'_> {
     fn fewest(&self, one: Option<f64>, found: &mut Found) -> Result<Option<Vec<Sized>>, SpecError> {
         let most = self.bench.problem.counts_max[self.kind];
         if let Some(high) = self.first(one, found)? {
+            self.say_first(high);
             return self.verified(one, high, found);
         }
         if found.unknown.is_none() {

@@ -4,7 +4,9 @@
 //! did not need. Only the progress on stderr reads the expectation.
 
 use orrery_report::Progress;
+use orrery_solvers::Price;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Simulations that the search for a highest rate takes with one seed, as a typical number.
 pub const PROBES: u64 = 9;
@@ -17,12 +19,27 @@ pub struct Runs<'a> {
     done: AtomicU64,
     expected: AtomicU64,
     progress: Option<&'a Progress>,
+    /// The cheapest pool that was told.
+    told: Mutex<Option<Price>>,
 }
 
 impl<'a> Runs<'a> {
     /// None yet; `progress` shows those of all groups.
     pub fn new(progress: Option<&'a Progress>) -> Runs<'a> {
-        Runs { done: AtomicU64::new(0), expected: AtomicU64::new(0), progress }
+        Runs {
+            done: AtomicU64::new(0),
+            expected: AtomicU64::new(0),
+            progress,
+            told: Mutex::new(None),
+        }
+    }
+
+    /// Whether no pool as cheap was told before; it is now.
+    pub fn is_cheapest(&self, cost: Price) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is = told.is_none_or(|known| cost < known);
+        *told = if is { Some(cost) } else { *told };
+        is
     }
 
     /// One more was made.
@@ -70,6 +87,14 @@ impl<'a> Runs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_cheaper_pool_is_told() {
+        let runs = Runs::new(None);
+        let told =
+            [3.0, 4.0, 3.0, 2.0].map(|usd| runs.is_cheapest(Price::usd_per_hour("", usd).unwrap()));
+        assert_eq!(told, [true, false, false, true]);
+    }
 
     #[test]
     fn at_the_end_of_a_group_the_expectation_is_what_was_made() {

@@ -138,7 +138,8 @@ pub struct Bench<'a> {
     /// Of a trace whose own arrivals are simulated: in the step of this level. Rates are those that the peak's step has
     /// then.
     level: Option<usize>,
-    runs: &'a Runs<'a>,
+    /// Counts them.
+    pub(crate) runs: &'a Runs<'a>,
 }
 
 impl<'a> Bench<'a> {
