@@ -38,7 +38,7 @@ fn forms(text: &str, jobs: usize) -> Forms {
 #[test]
 fn every_shipped_experiment_is_sound() {
     // All 15,120 cells of a whole grid take half a minute; its sample has the same file but for the list of them.
-    for id in registry::ids().into_iter().filter(|id| *id != "symphony-fig-7") {
+    for id in registry::ids().filter(|id| *id != "symphony-fig-7") {
         let e = find(id).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert_eq!(e.id, id);
         let e = with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));

@@ -106,7 +106,10 @@ impl LastDealt {
 /// What was made last of the requests that files name, by their name and by who sends them: each setup of a scenario, and
 /// of those made from it, asks for the same.
 #[derive(Clone, Debug)]
-pub(super) struct Last<T>(Arc<Mutex<Vec<(String, Vec<Application>, T)>>>);
+pub(super) struct Last<T>(Arc<Mutex<Vec<Made<T>>>>);
+
+/// What was made of requests of this name, for these applications.
+type Made<T> = (String, Vec<Application>, T);
 
 impl<T> Default for Last<T> {
     fn default() -> Last<T> {
