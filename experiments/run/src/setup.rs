@@ -311,6 +311,7 @@ impl Setup {
         }
     }
 
+    /// The error of a source whose arrivals run over the end of time.
     fn after_the_end(&self, failure: &Failure, place: Option<&(String, Option<f64>)>) -> SpecError {
         let (key, rate) = place.map_or(("workload", None), |(key, rate)| (key, *rate));
         let rate = rate.map(|rate| format!("{rate} requests/s, where "));
@@ -392,7 +393,6 @@ impl Setup {
 /// What a run may last.
 const TIME: &str = "a run within 2^64 ns, some 584 years";
 
-/// The error of a source whose arrivals run over the end of time.
 /// The applications of a workload, numbered from 0, from (weight, law) pairs for one model.
 pub fn applications(
     parts: Vec<(f64, orrery_traces::exec_time::ExecLaw)>,
