@@ -7,6 +7,7 @@ mod cli;
 mod clockwork_cluster;
 mod clockwork_lost_size;
 mod covering;
+mod csv_lines;
 mod determinism;
 mod differential;
 mod example_policy;

@@ -4,13 +4,13 @@
 //! Ids, words and what equality is are written by hand in `tests/readings.csv`; the verdicts by the same run that
 //! writes `tests/verdicts.csv`.
 
+use crate::csv_lines;
 use crate::verdicts::{Line, kept as verdicts};
 use orrery_reproduce::claims::{self, Claim};
 use orrery_reproduce::experiment::Experiment;
 use orrery_results::Row;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 const VERDICTS: [&str; 4] = ["holds", "undecided", "does not hold", "not run"];
 
@@ -31,21 +31,14 @@ pub struct Reading {
     twice: String,
 }
 
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("readings.csv")
-}
-
 /// The lines of the file.
 pub fn kept() -> Vec<Reading> {
-    let mut file = csv::Reader::from_path(path()).expect("the readings");
-    file.deserialize().collect::<Result<_, _>>().expect("lines of readings")
+    csv_lines::kept("readings.csv")
 }
 
 /// Writes them anew.
-pub fn write(readings: &[Reading]) {
-    let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
-    readings.iter().for_each(|r| file.serialize(r).expect("a line"));
-    file.flush().expect("a file that can be written");
+pub fn write(lines: &[Reading]) {
+    csv_lines::write("readings.csv", lines);
 }
 
 /// Judges those of an experiment again.

@@ -1,11 +1,11 @@
 //! With which values of what a paper does not give its claims hold: `tests/regions.csv`, written by the run that writes
 //! `tests/verdicts.csv`.
 
-use orrery_reproduce::claims::{LeftOut, Verdict, with, within};
+use crate::csv_lines;
+use orrery_reproduce::claims::{LeftOut, Verdict, values_with, within};
 use orrery_reproduce::experiment::Experiment;
 use orrery_results::Row;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// A claim, and the values with which it has each verdict.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -20,21 +20,14 @@ pub struct Region {
     text: String,
 }
 
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("regions.csv")
-}
-
 /// The lines of the file.
 pub fn kept() -> Vec<Region> {
-    let mut file = csv::Reader::from_path(path()).expect("the regions");
-    file.deserialize().collect::<Result<_, _>>().expect("lines of regions")
+    csv_lines::kept("regions.csv")
 }
 
 /// Writes them anew.
-pub fn write(regions: &[Region]) {
-    let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
-    regions.iter().for_each(|r| file.serialize(r).expect("a line"));
-    file.flush().expect("a file that can be written");
+pub fn write(lines: &[Region]) {
+    csv_lines::write("regions.csv", lines);
 }
 
 /// Those of an experiment that was run.
@@ -44,9 +37,9 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Region> {
         id: e.id.clone(),
         sentence: i + 1,
         varied: e.region.join(", "),
-        holds: with(region, Verdict::Holds),
-        undecided: with(region, Verdict::Undecided),
-        does_not_hold: with(region, Verdict::DoesNotHold),
+        holds: values_with(region, Verdict::Holds),
+        undecided: values_with(region, Verdict::Undecided),
+        does_not_hold: values_with(region, Verdict::DoesNotHold),
         text: e.claim[i].text.clone(),
     };
     regions.iter().map(Vec::as_slice).enumerate().map(line).collect()

@@ -10,7 +10,7 @@
 //!
 //! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
 
-use crate::{forms, golden, readings, regions};
+use crate::{csv_lines, forms, golden, readings, regions};
 use orrery_reproduce::claims::{self, LeftOut};
 use orrery_reproduce::experiment::Experiment;
 use orrery_reproduce::registry;
@@ -33,14 +33,11 @@ pub struct Line {
     text: String,
 }
 
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("verdicts.csv")
-}
+const FILE: &str = "verdicts.csv";
 
 /// The lines of the file.
 pub fn kept() -> Vec<Line> {
-    let mut file = csv::Reader::from_path(path()).expect("the verdicts");
-    file.deserialize().collect::<Result<_, _>>().expect("lines of verdicts")
+    csv_lines::kept(FILE)
 }
 
 /// Why claims of an experiment do not hold.
@@ -76,8 +73,7 @@ impl Cause {
 
 /// The reviewed causes.
 pub fn causes() -> Vec<Cause> {
-    let mut file = csv::Reader::from_path(path().with_file_name("causes.csv")).expect("the causes");
-    file.deserialize().collect::<Result<_, _>>().expect("lines of causes")
+    csv_lines::kept("causes.csv")
 }
 
 /// A verdict that changes asks for its cause.
@@ -180,7 +176,7 @@ fn every_sentence_has_a_verdict_and_every_verdict_a_sentence() {
 #[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
 fn verdicts_of_quick_experiments_are_those_of_the_file() {
     let updates = std::env::var_os("ORRERY_UPDATE").is_some();
-    let kept = if path().exists() || !updates { kept() } else { Vec::new() };
+    let kept = if csv_lines::path(FILE).exists() || !updates { kept() } else { Vec::new() };
     let (all, mut lines) = (shipped(), Vec::new());
     let asked_for = asked_for(&all);
     let mut read = readings::kept();
@@ -210,9 +206,7 @@ fn verdicts_of_quick_experiments_are_those_of_the_file() {
     }
     lines.sort_by(|a, b| (&a.id, a.sentence).cmp(&(&b.id, b.sentence)));
     if updates {
-        let mut file = csv::Writer::from_path(path()).expect("a file that can be written");
-        lines.iter().for_each(|line| file.serialize(line).expect("a line"));
-        file.flush().expect("a file that can be written");
+        csv_lines::write(FILE, &lines);
         regions::write(&maps);
         return readings::write(&read);
     }

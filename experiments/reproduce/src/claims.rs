@@ -15,6 +15,6 @@ pub use cells::{compared, difference_of_two, versus};
 pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
 pub use ranges::ranges;
-pub use region::{Within, region_in_words, region_part, with, within};
+pub use region::{Within, region_in_words, region_part, values_with, within};
 pub use table::{part, table};
 pub use words::{asked, came_out};

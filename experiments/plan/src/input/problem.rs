@@ -113,7 +113,7 @@ pub struct Group {
     /// The arrivals of the steps of its day that were asked for.
     pub steps: KeptSteps,
     file: ScenarioFile,
-    /// What the plan was read with: what files it has read is not read again.
+    /// The plan's scenario: files that it has read are not read again.
     read: Scenario,
 }
 

@@ -32,7 +32,7 @@ const NEXT_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub struct Trace {
     file: ScenarioFile,
-    /// What the plan was read with: what files it has read is not read again.
+    /// The plan's scenario: files that it has read are not read again.
     read: Scenario,
     /// Its mean rate at the plan's load.
     mean_per_s: f64,
@@ -155,7 +155,7 @@ pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<[Arrival]>>>);
 /// Of all kept steps together: 80 MB.
 const KEPT_MAX: usize = 2_000_000;
 
-/// What was kept of one is not true of another that is changed.
+/// A clone may be changed, and then has other arrivals: it keeps none.
 impl Clone for KeptSteps {
     fn clone(&self) -> KeptSteps {
         KeptSteps::default()
@@ -173,7 +173,8 @@ impl KeptSteps {
         read: impl FnOnce() -> Result<Vec<Arrival>, SpecError>,
     ) -> Result<Vec<Arrival>, SpecError> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(all) = kept().get(&met).cloned() {
+        let known = kept().get(&met).cloned();
+        if let Some(all) = known {
             return Ok(all.to_vec());
         }
         let all = read()?;

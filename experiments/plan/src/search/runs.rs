@@ -37,9 +37,11 @@ impl<'a> Runs<'a> {
     /// Whether no pool as cheap was told before; it is now.
     pub fn is_cheapest(&self, cost: Price) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let is = told.is_none_or(|known| cost < known);
-        *told = if is { Some(cost) } else { *told };
-        is
+        let is_cheapest = told.is_none_or(|known| cost < known);
+        if is_cheapest {
+            *told = Some(cost);
+        }
+        is_cheapest
     }
 
     /// One more was made.

@@ -138,7 +138,7 @@ pub struct Bench<'a> {
     /// Of a trace whose own arrivals are simulated: in the step of this level. Rates are those that the peak's step has
     /// then.
     level: Option<usize>,
-    /// Counts them.
+    /// Counts simulations.
     pub(crate) runs: &'a Runs<'a>,
 }
 

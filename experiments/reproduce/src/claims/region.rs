@@ -57,7 +57,7 @@ fn values(at: &str) -> String {
 }
 
 /// The values with which a claim has a verdict: `244, 100; 500, 170`.
-pub fn with(region: &[Within], verdict: Verdict) -> String {
+pub fn values_with(region: &[Within], verdict: Verdict) -> String {
     let those = region.iter().filter(|w| w.checked.verdict == verdict);
     those.map(|w| values(&w.at)).collect::<Vec<_>>().join("; ")
 }

@@ -327,7 +327,7 @@ fn a_region_has_a_verdict_for_each_value_of_what_is_not_given() {
     let axes = ["mean".to_string(), "sd".to_string()];
     let regions = within(&claims, &axes, &LeftOut::default(), &rows);
     let verdicts = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided];
-    let told = |region: &[Within]| verdicts.map(|v| with(region, v));
+    let told = |region: &[Within]| verdicts.map(|v| values_with(region, v));
     assert_eq!(told(&regions[0]), ["1, x", "1, y; 2, x", ""]);
     assert_eq!(told(&regions[1]), ["1, x; 1, y; 2, x", "", ""]);
     let words = region_in_words(&axes, &regions);

@@ -15,7 +15,7 @@ use orrery_traces::azure_llm::LlmRecord;
 use orrery_traces::part::Slice;
 use orrery_traces::workload::Application;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// An error of a file at the key that names it.
 fn at(key: &str, error: ImportError) -> SpecError {
@@ -66,28 +66,18 @@ impl Files {
         own: &[&str],
         timestamps: Option<&Timestamps>,
     ) -> Result<Option<Arc<Content>>, SpecError> {
-        let mut all = self.imports.0.lock().unwrap_or_else(PoisonError::into_inner);
         let options = timestamps.map_or_else(Options::default, |t| t.options(Options::default()));
-        let id = format!("{name}\n{kind:?}{options:?}");
-        if let Some(content) = all.get(&id) {
-            return Ok(content.clone());
-        }
-        let open = self.again(key, name)?;
-        let file = File::new(name, &open);
-        let format = orrery_import::recognise(&file).map_err(|e| at(key, e))?;
-        let format = format.filter(|f| f.becomes.contains(&kind) && !own.contains(&f.name));
-        let content = match format {
-            None => None,
-            Some(format) => {
-                let read = orrery_import::read_as(&file, format, &options);
-                let read = read.map_err(|e| at(key, e))?;
-                let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
-                self.say(name, read.assumed);
-                Some(Arc::new(content))
-            }
-        };
-        all.insert(id, content.clone());
-        Ok(content)
+        self.imports.all(format!("{name}\n{kind:?}{options:?}"), || {
+            let open = self.again(key, name)?;
+            let file = File::new(name, &open);
+            let format = orrery_import::recognise(&file).map_err(|e| at(key, e))?;
+            let format = format.filter(|f| f.becomes.contains(&kind) && !own.contains(&f.name));
+            let Some(format) = format else { return Ok(None) };
+            let read = orrery_import::read_as(&file, format, &options).map_err(|e| at(key, e))?;
+            let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
+            self.say(name, read.assumed);
+            Ok(Some(Arc::new(content)))
+        })
     }
 
     /// The prompts of another tool's file.

@@ -32,95 +32,51 @@ pub(super) const BATCH_MAX: u32 = 4096;
 pub(super) struct Files {
     /// The folder of the scenario's file.
     pub folder: PathBuf,
-    /// What was dealt out last.
-    pub dealt: LastDealt,
+    /// The calls of the trace that was dealt out last: reading 14 published days takes minutes.
+    pub dealt: Kept<Arc<Blocks>>,
     /// The samples that were read.
-    samples: ReadSamples,
-    /// What was read of other tools' files.
-    pub imports: Imports,
+    samples: Kept<Histogram>,
+    /// What was read of other tools' files; `None` for a file that is read as it is.
+    pub imports: Kept<Option<Arc<Content>>>,
     /// What was odd about a file or assumed of it, by its name.
     said: Said,
     /// The lists that are replayed.
-    pub lists: Last<List>,
+    pub lists: Kept<List>,
     /// The times that requests bring, by application.
-    pub carried: Last<BTreeMap<usize, ExecLaw>>,
+    pub carried: Kept<BTreeMap<usize, ExecLaw>>,
     /// Gaps that are kept, where a search asks for the same ones at many rates.
     pub gaps: Gaps,
 }
 
-/// What was read of other tools' files, by name: every setup of a scenario asks for the same ones. `None` for a file
-/// that is read as it is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Imports(pub Arc<Mutex<BTreeMap<String, Option<Arc<Content>>>>>);
-
 /// What a reader of the results should know of each file that was read.
 type Said = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
-/// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
-/// same ones.
-#[derive(Clone, Debug, Default)]
-struct ReadSamples(Arc<Mutex<BTreeMap<String, Histogram>>>);
-
-impl ReadSamples {
-    /// The samples of this name, read if nobody has. Setups on other threads wait meanwhile.
-    fn once<E>(
-        &self,
-        name: String,
-        read: impl FnOnce() -> Result<Histogram, E>,
-    ) -> Result<Histogram, E> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(samples) = all.get(&name) {
-            return Ok(samples.clone());
-        }
-        let samples = read()?;
-        all.insert(name, samples.clone());
-        Ok(samples)
-    }
-}
-
-/// The calls of a trace that were dealt out last: each setup of a scenario, and of those made from it,
-/// asks for the same ones. Reading 14 published days takes minutes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LastDealt(Arc<Mutex<Option<Named>>>);
-
-/// Calls that were dealt out, and under which name.
-type Named = (String, Arc<Blocks>);
-
-impl LastDealt {
-    /// The calls of this name, made if they were not the last. Setups on other threads wait meanwhile.
-    pub(super) fn once(
-        &self,
-        name: String,
-        make: impl FnOnce() -> Result<Blocks, SpecError>,
-    ) -> Result<Arc<Blocks>, SpecError> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, blocks)) = last.as_ref().filter(|last| last.0 == name) {
-            return Ok(blocks.clone());
-        }
-        let blocks = Arc::new(make()?);
-        *last = Some((name, blocks.clone()));
-        Ok(blocks)
-    }
-}
-
-/// What was made last of the requests that files name, by their name and by who sends them: each setup of a scenario, and
-/// of those made from it, asks for the same.
+/// What was made of files, by its name and by the applications that it is for: each setup of a scenario, and of those made
+/// from it, asks for the same.
 #[derive(Clone, Debug)]
-pub(super) struct Last<T>(Arc<Mutex<Vec<Made<T>>>>);
+pub(super) struct Kept<T>(Arc<Mutex<Vec<Made<T>>>>);
 
-/// What was made of requests of this name, for these applications.
+/// A name, applications, and what was made for them.
 type Made<T> = (String, Vec<Application>, T);
 
-impl<T> Default for Last<T> {
-    fn default() -> Last<T> {
-        Last(Arc::default())
+impl<T> Default for Kept<T> {
+    fn default() -> Kept<T> {
+        Kept(Arc::default())
     }
 }
 
-impl<T: Clone> Last<T> {
-    /// What is made of them, made if it was not among the last, which together weigh at most so much. Setups on other
-    /// threads wait meanwhile.
-    pub(super) fn once(
+impl<T: Clone> Kept<T> {
+    /// What has this name, made if nobody has.
+    pub(super) fn all(
+        &self,
+        name: String,
+        make: impl FnOnce() -> Result<T, SpecError>,
+    ) -> Result<T, SpecError> {
+        self.last((name, &[]), (|_| 0, 0), make)
+    }
+
+    /// The same of the last ones alone, which together weigh at most so much. Setups on other threads wait meanwhile.
+    pub(super) fn last(
         &self,
         (name, apps): (String, &[Application]),
         (weigh, most): (fn(&T) -> usize, usize),
@@ -144,12 +100,12 @@ impl Files {
     pub(super) fn new(folder: PathBuf) -> Files {
         Files {
             folder,
-            dealt: LastDealt::default(),
-            samples: ReadSamples::default(),
-            imports: Imports::default(),
+            dealt: Kept::default(),
+            samples: Kept::default(),
+            imports: Kept::default(),
             said: Said::default(),
-            lists: Last::default(),
-            carried: Last::default(),
+            lists: Kept::default(),
+            carried: Kept::default(),
             gaps: Gaps::default(),
         }
     }
@@ -179,7 +135,7 @@ impl Files {
         column: &str,
         count_column: Option<&str>,
     ) -> Result<Histogram, SpecError> {
-        self.samples.once(format!("{file}\n{column}\n{count_column:?}"), || {
+        self.samples.all(format!("{file}\n{column}\n{count_column:?}"), || {
             let input = self.open(&format!("{key}.file"), file)?;
             Histogram::read(input, column, count_column).map_err(|e| at_key(key, e))
         })
@@ -193,7 +149,7 @@ impl Files {
         column: &str,
         unit: Unit,
     ) -> Result<Histogram, SpecError> {
-        self.samples.once(format!("{file}\n{column}\n{unit:?}"), || {
+        self.samples.all(format!("{file}\n{column}\n{unit:?}"), || {
             let input = self.open(&format!("{key}.file"), file)?;
             Histogram::read_times(input, column, unit.into()).map_err(|e| at_key(key, e))
         })

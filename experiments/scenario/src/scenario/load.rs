@@ -252,7 +252,7 @@ impl OpenLoad {
         let plain = OpenLoad { replay: None, requests, until, ..self.clone() };
         let read = || read_list(plain.source(apps, seed)?);
         match self.name(seed) {
-            Some(name) => self.files.lists.once((name, apps), (List::requests, LISTS_MAX), read),
+            Some(name) => self.files.lists.last((name, apps), (List::requests, LISTS_MAX), read),
             None => read(),
         }
     }
@@ -363,7 +363,7 @@ impl OpenLoad {
             .collect();
         let read = || self.laws_of(&missing, apps);
         match self.name(0).filter(|_| !missing.is_empty()) {
-            Some(name) => self.files.carried.once((name, apps), (|_| 1, CARRIED_KEPT), read),
+            Some(name) => self.files.carried.last((name, apps), (|_| 1, CARRIED_KEPT), read),
             None => Ok(BTreeMap::new()),
         }
     }
@@ -472,7 +472,8 @@ fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process,
     let TraceArrivals { file, rule, sigma, functions, first_minute, minutes, .. } = t;
     let what =
         format!("{file:?} {rule:?} {sigma} {functions:?} {first_minute:?} {minutes:?} {apps}");
-    let blocks = files.dealt.once(what, || deal(t, files, apps))?;
+    let dealt = || Ok(Arc::new(deal(t, files, apps)?));
+    let blocks = files.dealt.last((what, &[]), (|_| 1, 1), dealt)?;
     let factor = match t.rate_per_s {
         None => t.rate_factor.unwrap_or(1.0),
         Some(rate) => rate * 60.0 * blocks.minutes() as f64 / (t.compress * blocks.total()),
