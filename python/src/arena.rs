@@ -6,9 +6,10 @@ use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
 use orrery_arena::{League, Suite, claims, document, possible, rows, stories};
+use orrery_sweep::notes::say_slow;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::seeds::Seeds;
-use orrery_scenario::{PolicySpec, policies};
+use orrery_scenario::{PolicySpec, Scenario, policies};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ pub fn arena(
             ran.push(own_runs(&suite, one, seeds, audit)?);
         }
         let asked = Asked::of(suite, published, seeds);
-        asked.policies.iter().filter_map(PolicySpec::why_slow).for_each(|why| orrery_report::say(&why));
+        say_slow::<Scenario>(&asked.policies);
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
             crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;

@@ -142,10 +142,6 @@ pub fn wide(rows: &[Row], wide: &str, out: &mut Compared) {
         reader.headers().expect("a header").iter().map(String::from).collect();
     let once: BTreeSet<&String> = header.iter().collect();
     out.expect(once.len() == header.len(), || format!("wide: a column is there twice: {header:?}"));
-    // Kairos's pools with their ranks are another table.
-    if header.iter().any(|column| column == "rank") {
-        return;
-    }
     let axes = axes_of(rows);
     let is_key = |c: &str| {
         let named =

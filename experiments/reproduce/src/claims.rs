@@ -11,7 +11,7 @@ mod table;
 mod tests;
 mod words;
 
-pub use cells::{compared, difference_of_two, versus};
+pub use cells::{Differences, compared, versus};
 pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
 pub use ranges::ranges;

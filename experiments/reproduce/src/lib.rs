@@ -21,7 +21,6 @@ pub mod runner;
 pub mod scores;
 mod searching;
 mod shipped;
-pub mod wide;
 
 #[cfg(test)]
 mod tests;

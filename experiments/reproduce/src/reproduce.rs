@@ -26,6 +26,7 @@ use orrery_sweep::shard::Shard;
 use orrery_sweep::share::{Part, Worked, share};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What is asked of an experiment.
@@ -285,45 +286,56 @@ fn parts_of_work(e: &Experiment, names: &[String]) -> Vec<Part> {
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.
 fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
     let mut all = Vec::new();
+    let places = places(cells);
     for cell in cells {
         if let Some(seeds) = &cell.seeds {
             all.extend(rows(&cell.place, seeds, &cell.runs));
         }
         all.extend(cell.more.iter().cloned());
         let base = groups::base(e, &cell.place.system, &cell.place.preset).and_then(|s| {
-            cells.iter().find(|c| {
-                let (a, b) = (&c.place, &cell.place);
-                (a.system == s.name && a.preset == s.preset.word())
-                    && (&a.case, &a.axes) == (&b.case, &b.axes)
-            })
+            places.get(&[&*s.name, s.preset.word(), &*cell.place.case, &*cell.place.axes])
         });
         let than = |b: &Cell| difference(&cell.place, &b.place.policy, &cell.runs, &b.runs);
-        all.extend(base.and_then(than));
+        all.extend(base.and_then(|i| than(&cells[*i])));
     }
-    let differences = compared(e, cells, &all);
+    let differences = compared(e, cells, &places, &all);
     all.extend(differences);
     derived::add(e, &mut all);
     numbers::beside(&mut all, &e.paper);
     all
 }
 
+/// The number of the first cell of each system and place.
+fn places(cells: &[Cell]) -> BTreeMap<[&str; 4], usize> {
+    let mut all = BTreeMap::new();
+    for (i, cell) in cells.iter().enumerate() {
+        all.entry(place_of(&cell.place)).or_insert(i);
+    }
+    all
+}
+
+fn place_of(row: &Row) -> [&str; 4] {
+    [&row.system, &row.preset, &row.case, &row.axes]
+}
+
 /// The differences, seed by seed, of what the claims compare and no other row has.
-fn compared(e: &Experiment, cells: &[Cell], rows: &[Row]) -> Vec<Row> {
-    let find = |r: &Row| {
-        cells.iter().find(|c| {
-            (&c.place.system, &c.place.preset) == (&r.system, &r.preset)
-                && (&c.place.case, &c.place.axes) == (&r.case, &r.axes)
-        })
-    };
+fn compared(
+    e: &Experiment,
+    cells: &[Cell],
+    places: &BTreeMap<[&str; 4], usize>,
+    rows: &[Row],
+) -> Vec<Row> {
+    let known = claims::Differences::among(rows);
+    let mut seen = BTreeSet::new();
     let mut out: Vec<Row> = Vec::new();
     for (a, b) in e.claim.iter().flat_map(|claim| claims::compared(claim, rows)) {
-        let (Some(own), Some(base)) = (find(&a), find(&b)) else { continue };
+        let at = [&a, &b].map(|row| places.get(&place_of(row)).copied());
+        let [Some(i), Some(j)] = at else { continue };
+        let (own, base) = (&cells[i], &cells[j]);
         let seeds = |c: &Cell| c.runs.iter().map(|r| r.seed).collect::<Vec<_>>();
-        let is_known = |rows: &[Row]| {
-            let of = |a, b| claims::difference_of_two(rows, a, b).is_some();
-            of(&a, &b) || of(&b, &a)
-        };
-        if seeds(own) != seeds(base) || is_known(rows) || is_known(&out) {
+        let is_known = known.of(&a, &b).or_else(|| known.of(&b, &a)).is_some();
+        let is_new = seen.insert((a.metric.clone(), i.min(j), i.max(j)));
+        if seeds(own) != seeds(base) || is_known || !is_new {
             continue;
         }
         let versus = claims::versus(&a, &b);
@@ -361,7 +373,7 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
     let page = document::with(e, &rows, runner.document(cells, &rows));
     Forms {
         table: page.to_text(),
-        wide: runner.wide(cells, &rows).unwrap_or_else(|| orrery_results::wide(&rows)),
+        wide: orrery_results::wide(&rows),
         json: to_json(&rows, &given),
         rows,
         page: Some(page),

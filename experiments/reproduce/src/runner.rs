@@ -63,11 +63,6 @@ pub trait Runner: Sync {
     fn document(&self, _cells: &[Cell], _rows: &[Row]) -> KindDocument {
         KindDocument::default()
     }
-
-    /// The wide form, where it is not that of all result tables.
-    fn wide(&self, _cells: &[Cell], _rows: &[Row]) -> Option<String> {
-        None
-    }
 }
 
 /// A row at a part of its place: with one more axis.

@@ -293,35 +293,3 @@ pub fn improvements(e: &Experiment, claim: &str, rows: &[Row]) -> Option<Part> {
     }
     table.part()
 }
-
-/// One row for each cell: its case and axes, system, finish rate with its interval, the paper's.
-pub fn wide(e: &Experiment, rows: &[Row]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in main_rows(e, rows).flat_map(|r| r.axis_list()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |line: &[String]| {
-        // Memory can always be written.
-        let _ = writer.write_record(line);
-    };
-    let rest = "system,preset,finish_rate,ci95_low,ci95_high,paper,abs_error";
-    let header = ["table", "case"].into_iter().chain(names.iter().copied()).chain(rest.split(','));
-    write(&header.map(String::from).collect::<Vec<_>>());
-    let six = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
-    // With its point: the type of a column is the same in every table.
-    let float = |text: &str| text.parse().map_or(text.to_string(), |x: f64| format!("{x:?}"));
-    for r in main_rows(e, rows) {
-        let at: Vec<String> = names.iter().map(|n| float(r.axis(n).unwrap_or_default())).collect();
-        let paper = r.paper.map_or(String::new(), |p| format!("{p:?}"));
-        let numbers = [six(r.value), six(r.ci95_low), six(r.ci95_high)];
-        let mut line = vec![e.id.clone(), r.case.clone()];
-        line.extend(at.into_iter().chain([r.system.clone(), r.preset.clone()]).chain(numbers));
-        line.extend([paper, six(r.abs_error)]);
-        write(&line);
-    }
-    let bytes = writer.into_inner().unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
-}

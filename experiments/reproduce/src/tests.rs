@@ -56,19 +56,6 @@ fn every_shipped_experiment_is_sound() {
     }
 }
 
-/// `0.7 ms a request, fitted` was two columns of the wide form.
-#[test]
-fn a_name_with_a_comma_is_one_column_of_the_wide_form() {
-    let e = find("orloj-fig-12").expect("a shipped experiment");
-    let e = with(&e, &Asked::default()).expect("all cases");
-    let runner = e.kind.runner(&e, None).expect("a runner");
-    let rows = crate::figure::rows_of_no_data(&e, &*runner);
-    let text = crate::scores::wide(&e, &rows);
-    let lines = csv::Reader::from_reader(text.as_bytes()).into_records();
-    let costs = lines.map(|l| l.expect("a line as long as the first")[3].to_string());
-    assert!(costs.into_iter().any(|cost| cost == "0.7 ms a request, fitted"));
-}
-
 /// A table that runs in a moment.
 const SMALL: &str = r#"
 extends = "orloj-table-3"

@@ -34,6 +34,7 @@
 
 pub mod jobs;
 pub mod kairos;
+mod key_names;
 pub mod kind;
 mod listed;
 pub mod own;

@@ -5,10 +5,8 @@
 //! as `x-unit`, `x-default` and `x-form`. It writes no prose; `docs/scenarios.md` and
 //! `docs/sweeps.md` have that around the tables.
 
-mod names;
-
+pub use crate::key_names::names;
 use crate::scenario::file::ScenarioFile;
-pub use names::names;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;

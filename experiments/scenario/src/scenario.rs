@@ -94,6 +94,8 @@ pub struct Scenario {
     pub seed: u64,
     /// What the file says, defaults filled in, zoos and copies written out.
     pub file: ScenarioFile,
+    /// Whether a profile that it names says that nothing should be predicted with it.
+    pub unfit_profile: bool,
     /// The file as it is on disk, and what it is now.
     source: place::Source,
     files: Files,
@@ -141,15 +143,11 @@ impl Scenario {
             source: place::Source::new(name, text),
             files,
             origins: Origins::default(),
+            unfit_profile: false,
         };
-        let resolved = measured::resolve(&file, &scenario.files);
-        let expanded =
-            resolved.and_then(|file| expand::expand(&file)).and_then(|(file, origins)| {
-                check::check(&file).map_err(|e| origins.translate(&file, e))?;
-                Ok((file, origins))
-            });
-        let (file, origins) = expanded.map_err(|e| scenario.placed(e))?;
-        Ok(Scenario { file, origins, ..scenario })
+        let expanded = expanded(&file, &scenario.files).map_err(|e| scenario.placed(e))?;
+        let (file, origins, unfit_profile) = expanded;
+        Ok(Scenario { file, origins, unfit_profile, ..scenario })
     }
 
     /// Its text, changes made: a file that gives the same scenario, in the folder of the one it came from.
@@ -553,6 +551,17 @@ impl Scenario {
         placed(self.seed)?;
         Ok(Workload::Sources(Rc::new(placed)))
     }
+}
+
+/// A file with all written out and checked, where its parts came from, and whether a profile that it names is unfit.
+fn expanded(
+    file: &ScenarioFile,
+    files: &Files,
+) -> Result<(ScenarioFile, Origins, bool), SpecError> {
+    let (resolved, unfit) = measured::resolve(file, files)?;
+    let (file, origins) = expand::expand(&resolved)?;
+    check::check(&file).map_err(|e| origins.translate(&file, e))?;
+    Ok((file, origins, unfit))
 }
 
 /// A file's name without its ending, as a word.

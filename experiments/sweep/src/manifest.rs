@@ -11,6 +11,7 @@
 
 use super::grid::{Combination, combinations};
 use super::hash;
+use super::notes::say_slow;
 use super::replication::Replication;
 use super::scenario_cell::{Cell, Inputs, Subject};
 use super::seeds::Seeds;
@@ -147,7 +148,7 @@ impl<'a, S: Subject> Lister<'a, S> {
     pub fn new(file: &'a SweepFile, base: S) -> Result<Lister<'a, S>, SpecError> {
         let (path, text) = base.origin();
         let (path, text) = (path.to_string(), text.to_string());
-        let base = with_policies(base, &file.policies).map_err(|e| file.placed(e))?;
+        let base = base.with_policies(&file.policies).map_err(|e| file.placed(e))?;
         let seeds = Seeds {
             first: file.first_seed.unwrap_or(base.about().1),
             count: file.seeds,
@@ -207,13 +208,17 @@ impl<'a, S: Subject> Lister<'a, S> {
         }
     }
 
-    /// Makes the first combination: what is wrong with the file is mostly wrong there.
+    /// Makes the first combination: what is wrong with the file is mostly wrong there. Says which of its policies may
+    /// take hours.
     ///
     /// # Errors
     /// As [`Lister::each`].
     pub fn first(&self) -> Result<(), SpecError> {
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
-        all.next().map_or(Ok(()), |c| self.cells_of(c).map(drop))
+        let first = all.next().map_or(Ok(Vec::new()), |c| self.cells_of(c))?;
+        let policies: Vec<S::Policy> = first.into_iter().map(|one| one.cell.policy).collect();
+        say_slow::<S>(&policies);
+        Ok(())
     }
 
     /// Shows every cell, in order, made on this thread.
@@ -334,7 +339,7 @@ impl<S: Subject> Maker<S> {
     /// When the head has no scenario: it was edited.
     pub fn new(head: &Head) -> Result<Maker<S>, SpecError> {
         let base = S::from_text(&head.scenario, &head.scenario_text)?;
-        let base = with_policies(base, &head.policies)?;
+        let base = base.with_policies(&head.policies)?;
         let fixed = values(&head.set)?;
         Ok(Maker { head: head.clone(), base, fixed, inputs: Inputs::default() })
     }
@@ -365,14 +370,6 @@ impl<S: Subject> Maker<S> {
         let remedy = "restore the files, or remove `manifest.jsonl` and run the sweep again";
         Err(SpecError::value("manifest", format!("{}: {found}", line.words()), allowed, remedy))
     }
-}
-
-fn with_policies<S: Subject>(base: S, policies: &[String]) -> Result<S, SpecError> {
-    if policies.is_empty() {
-        return Ok(base);
-    }
-    let list = Value::Array(policies.iter().cloned().map(Value::String).collect());
-    base.changed(&[("policies".to_string(), list)])
 }
 
 /// A value as TOML, which has all numbers; JSON has no infinity.

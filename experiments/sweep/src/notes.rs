@@ -2,6 +2,8 @@
 
 use super::goodput::FLAGS;
 use super::rows::seeds_of;
+use super::scenario_cell::Subject;
+use orrery_report::say;
 use orrery_results::{Flags, Row};
 use orrery_scenario::scenario::caveats::CAVEATS;
 
@@ -29,6 +31,11 @@ const SAYS: [(&str, &str); 6] = [
     (Flags::WIDE, "wide: the interval was still too wide when the limit of seeds was reached."),
 ];
 
+/// Says which policies may take hours: better before than after.
+pub fn say_slow<S: Subject>(policies: &[S::Policy]) {
+    policies.iter().filter_map(S::why_slow).for_each(|why| say(&format!("slow: {why}")));
+}
+
 /// How intervals were made, seeds and warm-up, and what each flag of the rows says.
 pub fn notes_of(rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
@@ -46,9 +53,20 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
 
 /// What each flag of the rows says, and of which policies.
 pub fn flags_of(rows: &[Row]) -> Vec<String> {
-    let flagged: Vec<&Row> = rows.iter().filter(|r| !r.flags.is_empty()).collect();
     let searched = FLAGS.into_iter().filter(|f| f.0 != Flags::DIVERGING);
-    let says = SAYS.into_iter().chain(searched).chain(CAVEATS).filter_map(|(flag, says)| {
+    said_of(rows, SAYS.into_iter().chain(searched).chain(CAVEATS))
+}
+
+/// Of these flags, [`CAVEATS`] alone.
+pub fn caveats_of(rows: &[Row]) -> Vec<String> {
+    said_of(rows, CAVEATS.into_iter())
+}
+
+type Saying = (&'static str, &'static str);
+
+fn said_of(rows: &[Row], flags: impl Iterator<Item = Saying>) -> Vec<String> {
+    let flagged: Vec<&Row> = rows.iter().filter(|r| !r.flags.is_empty()).collect();
+    let says = flags.filter_map(|(flag, says)| {
         let flagged = flagged.iter().filter(|r| r.has_flag(flag));
         let policies = distinct(flagged.map(|r| r.policy.as_str()));
         let is_named = says.starts_with(flag) || says.starts_with('?');

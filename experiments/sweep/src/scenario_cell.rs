@@ -43,8 +43,25 @@ pub trait Subject:
     /// When a key or a value is wrong.
     fn changed(&self, changes: &[(String, Value)]) -> Result<Self, SpecError>;
 
+    /// It with these policies in place of its own, where there are any.
+    ///
+    /// # Errors
+    /// As [`Subject::changed`].
+    fn with_policies(self, policies: &[String]) -> Result<Self, SpecError> {
+        if policies.is_empty() {
+            return Ok(self);
+        }
+        let list = Value::Array(policies.iter().cloned().map(Value::String).collect());
+        self.changed(&[("policies".to_string(), list)])
+    }
+
     /// A policy's name in results.
     fn name_of(policy: &Self::Policy) -> String;
+
+    /// Why a run of a policy may take hours, if so.
+    fn why_slow(_: &Self::Policy) -> Option<String> {
+        None
+    }
 
     /// The policies of its file.
     ///
@@ -120,6 +137,10 @@ impl Subject for Scenario {
 
     fn name_of(policy: &PolicySpec) -> String {
         policy.text().to_string()
+    }
+
+    fn why_slow(policy: &PolicySpec) -> Option<String> {
+        policy.why_slow()
     }
 
     fn policies(&self) -> Result<Vec<PolicySpec>, SpecError> {

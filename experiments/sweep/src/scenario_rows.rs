@@ -1,5 +1,6 @@
 //! The rows of a scenario's policies, each compared with the first; and those of any cells.
 
+use super::notes::say_slow;
 use super::replication::Replication;
 use super::rows::{difference, rows};
 use super::scenario_cell::{Cell, ScenarioCell, Subject};
@@ -28,6 +29,7 @@ pub fn rows_of_scenario(
     for note in scenario.setup(seeds.first)?.notes {
         say(&note);
     }
+    say_slow::<Scenario>(policies);
     let bound_of =
         |seed: u64| Bound::of(&scenario.setup(seed)?, seed).map_err(|error| scenario.placed(error));
     // A scenario without a bound is refused before anything runs.

@@ -40,6 +40,16 @@ fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_re
     }
     let twice = ["run", "md1.toml", "--set", "warm_up_s=1", "--set", "warm_up_s=2"];
     place.run(&twice).refused(&["given twice"]);
+    // A parameter is that of the policies which `--policy` names, and of no other.
+    for command in ["run", "goodput"] {
+        let set = |key: &str| {
+            let given = ["--policy", "eager", "--set", key, "--format", "csv", "--seeds", "1"];
+            place.run(&[&[command, "md1.toml"], &given[..]].concat())
+        };
+        let csv = set("policy.eager.max_batch=3").ok();
+        assert!(csv.lines().skip(1).all(|line| line.contains("eager[max_batch=3]")), "{csv}");
+        set("policy.fifo.max_batch=3").refused(&["policy.fifo", "eager"]);
+    }
 }
 
 #[test]

@@ -161,7 +161,7 @@ at_most = 0.9
     assert!(text.contains("half as much again [") && text.contains("\u{2713} holds: "), "{text}");
     assert!(text.contains("\u{2717} does not hold: many carry less ["), "{text}");
     let wide = place.run(&["-q", "reproduce", "study.toml", "--format", "wide"]).ok();
-    let head = "gpus,policy,preset,goodput_rps,ci95_low,ci95_high,batch_p50,paper_goodput_rps\n";
+    let head = "experiment,case,gpus,system,preset,policy,scope,peak_goodput_per_s,";
     assert!(wide.starts_with(head), "{wide}");
     let unknown = ["-q", "reproduce", "study.toml", "--case", "nine"];
     place.run(&unknown).refused(&["--case", "one of two"]);

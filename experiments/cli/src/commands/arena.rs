@@ -14,7 +14,8 @@ use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms, Output, result_files, say};
 use orrery_results::{Row, to_json, wide};
-use orrery_scenario::{PolicySpec, SpecError, policies};
+use orrery_scenario::{PolicySpec, Scenario, SpecError, policies};
+use orrery_sweep::notes::say_slow;
 use orrery_sweep::shard::Shard;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -117,12 +118,7 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         share: args.share,
     };
     let (mut asked, mut own) = asked(args)?;
-    // Hours are better known before than after.
-    asked
-        .policies
-        .iter()
-        .filter_map(PolicySpec::why_slow)
-        .for_each(|why| say(&format!("slow: {why}")));
+    say_slow::<Scenario>(&asked.policies);
     let mut tuned = None;
     if args.league == Settings::Tuned {
         let tuning =

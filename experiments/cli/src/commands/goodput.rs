@@ -15,7 +15,7 @@ use orrery_scenario::{SpecError, kind};
 use orrery_sweep::answers::answers;
 use orrery_sweep::goodput::{Criterion, Find, Search};
 use orrery_sweep::goodput_report as report;
-use orrery_sweep::notes::notes_of;
+use orrery_sweep::notes::{notes_of, say_slow};
 use orrery_sweep::page::drawn;
 use orrery_sweep::scenario_cell::{Cell, Subject};
 use orrery_sweep::seeds::Seeds;
@@ -111,22 +111,22 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
 }
 
 fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answer, SpecError> {
+    args.policies.iter().try_for_each(|p| p.parse::<S::Policy>().map(drop))?;
+    // Changes are of these policies too.
+    let file = file.with_policies(&args.policies)?;
     let file = if args.set.is_empty() { file } else { file.changed(args.set.changes()?)? };
     let file = match args.rate {
         Some(rate) => file.with_rate(rate)?,
         None => file,
     };
-    let policies: Vec<S::Policy> = if args.policies.is_empty() {
-        file.policies()?
-    } else {
-        args.policies.iter().map(|p| p.parse()).collect::<Result<_, _>>()?
-    };
+    let policies = file.policies()?;
     args.output.check()?;
     let (name, seed) = file.about();
     let first = args.seed.unwrap_or(seed);
     file.check(first, &policies, Some(search))?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
+    say_slow::<S>(&policies);
     let cells = Cell::of_policies(&file, &policies, seeds, Some(search))?;
     let answers = pool.install(|| answers(name, &cells))?;
     let mut out = answers.rows;

@@ -21,6 +21,7 @@ use orrery_sweep::logged;
 use orrery_sweep::notes::notes_of;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::run_report::of_run;
+use orrery_sweep::scenario_cell::Subject;
 use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
 use orrery_sweep::watch::scope_names;
@@ -37,14 +38,13 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     if kind::is_of(kind::TOKENS, &args.scenario) {
         return own::command::<TokensFile>(args);
     }
-    let scenario = Scenario::load(&args.scenario)?.with(args.set.changes()?)?;
+    args.policies.iter().try_for_each(|p| PolicySpec::parse(p).map(drop))?;
+    // Changes are of these policies too.
+    let scenario = Scenario::load(&args.scenario)?.with_policies(&args.policies)?;
+    let scenario = scenario.with(args.set.changes()?)?;
     args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
-    let policies = if args.policies.is_empty() {
-        scenario.policies()?
-    } else {
-        args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
-    };
+    let policies = scenario.policies()?;
     if args.log.is_some() && policies.len() != 1 {
         let (found, remedy) =
             (format!("{} policies", policies.len()), "name the one to log with `--policy`");

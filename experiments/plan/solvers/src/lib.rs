@@ -16,7 +16,7 @@
 //! | instance types and prices; every pool under a budget | [`Catalogue`], [`Space`] |
 //! | what the bound is made of, measured or as released | [`Ingredients`], [`released`] |
 //! | the upper bound, Eq. 9 to 15 | [`upper_bound_per_s`] |
-//! | the order by it, the pool Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
+//! | the order by it, the pool Kairos picks | [`Ranking`] |
 //! | Kairos+ and the other searches | [`search`] |
 //! | which models on which kind, when a cluster's cost is dear to know | [`fleet`] |
 //! | which models in which sub-cluster | [`partition`] |
@@ -70,7 +70,7 @@ pub use error::PlannerError;
 pub use ingredients::{Auxiliary, Ingredients, Region};
 pub use pool::{POOLS_MAX, Pool, Space};
 pub use profile::{Latency, Profile, Sizes};
-pub use ranking::{PickedBy, Ranking, write_table};
+pub use ranking::{PickedBy, Ranking};
 pub use tariff::{Pack, Purchase, Tariff};
 
 // The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test

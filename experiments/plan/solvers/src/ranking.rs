@@ -1,9 +1,8 @@
 //! Every pool by its upper bound, and the pool that Kairos picks without evaluating any (§5.2).
 
 use crate::bound::upper_bound_per_s;
-use crate::{Catalogue, Ingredients, PlannerError, Pool, Price, Space};
+use crate::{Ingredients, PlannerError, Space};
 use std::collections::BTreeSet;
-use std::io::Write;
 
 /// How many pools must have the same number of base instances for the first to be picked.
 const AGREEING: usize = 3;
@@ -84,69 +83,5 @@ impl Ranking {
             |i: &usize| top.iter().map(|j| pool(*i).squared_distance(pool(*j))).sum::<u64>();
         let centre = top.iter().min_by_key(|i| apart(i)).expect("a space has pools");
         (*centre, PickedBy::Centre)
-    }
-}
-
-/// One line of the table of upper bounds.
-struct Line<'a> {
-    pool: &'a Pool,
-    cost: Price,
-    bound_per_s: f64,
-    rank: usize,
-    picked: bool,
-}
-
-/// Writes upper bounds as a table: a line for each pool and model, the models in the order given,
-/// the pools by rank. Columns: `model`, `n_` and each type's name up to its first dot (the whole
-/// name where that is not unique), `cost_usd_per_hour` (exact), `upper_bound_qps` (the shortest
-/// digits that read back as the same number), `rank` (from 1), `picked` (1 or 0).
-///
-/// # Errors
-/// When the output cannot be written.
-pub fn write_table(
-    space: &Space,
-    rankings: &[(&str, &Ranking)],
-    out: impl Write,
-) -> Result<(), csv::Error> {
-    let mut writer = csv::Writer::from_writer(out);
-    let mut header = vec!["model".to_owned()];
-    header.extend(count_columns(space.catalogue()));
-    header.extend(["cost_usd_per_hour", "upper_bound_qps", "rank", "picked"].map(str::to_owned));
-    writer.write_record(&header)?;
-    for (model, ranking) in rankings {
-        let (picked, _) = ranking.pick(space);
-        for (place, &i) in ranking.order.iter().enumerate() {
-            let line = Line {
-                pool: &space.pools()[i],
-                cost: space.costs()[i],
-                bound_per_s: ranking.bounds_per_s[i],
-                rank: place + 1,
-                picked: i == picked,
-            };
-            writer.write_record(line.cells(model))?;
-        }
-    }
-    Ok(writer.flush()?)
-}
-
-fn count_columns(catalogue: &Catalogue) -> Vec<String> {
-    let whole = || catalogue.types().iter().map(|t| t.name.as_str());
-    let short = || whole().map(|name| name.split('.').next().unwrap_or(name));
-    let unique = short().collect::<BTreeSet<_>>().len() == catalogue.types().len();
-    let column = |name: &str| format!("n_{name}");
-    if unique { short().map(column).collect() } else { whole().map(column).collect() }
-}
-
-impl Line<'_> {
-    fn cells(&self, model: &str) -> Vec<String> {
-        let mut cells = vec![model.to_owned()];
-        cells.extend(self.pool.0.iter().map(u32::to_string));
-        // With their points: the type of a column is the same in every table.
-        let cost = self.cost.to_string();
-        cells.push(if cost.contains('.') { cost } else { format!("{cost}.0") });
-        cells.push(format!("{:?}", self.bound_per_s));
-        cells.push(self.rank.to_string());
-        cells.push(u8::from(self.picked).to_string());
-        cells
     }
 }

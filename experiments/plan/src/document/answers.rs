@@ -8,7 +8,8 @@ use crate::search::sensitivity::{self, Changes, Robust};
 use crate::search::solve::solve_problem;
 use crate::search::solved::Solved;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_scenario::{Scenario, SpecError};
+use orrery_sweep::notes::say_slow;
 
 /// A plan with its what-ifs, answered.
 #[derive(Clone, Debug)]
@@ -48,6 +49,7 @@ pub fn answers(
     frontier: bool,
 ) -> Result<Answers, SpecError> {
     let base = Problem::new(plan, source)?;
+    say_slow::<Scenario>(&base.policies);
     let models = base.models();
     // What is wrong with a what-if is said before minutes of runs.
     let of = |text: &String| {

@@ -19,6 +19,7 @@ use crate::search::solved::Solved;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
 use orrery_results::Row;
 use orrery_solvers::Price;
+use orrery_sweep::notes::caveats_of;
 
 /// The text of the page that `--html` writes.
 pub fn page_of(answers: &Answers, command: String) -> String {
@@ -65,7 +66,7 @@ fn document(all: &Answers) -> Page {
     if !what_ifs.is_empty() {
         page.section_open("What if", side_by_side(first, what_ifs).part());
     }
-    page.section("How sure this is", points(sure(first, what_ifs)));
+    page.section("How sure this is", points(sure(first, what_ifs, rows)));
     let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
     let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
     let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
@@ -279,7 +280,7 @@ fn prices(solved: &Solved) -> Vec<String> {
     lines
 }
 
-fn sure(first: &Solved, what_ifs: &[Solved]) -> Vec<String> {
+fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
     let p = &first.problem;
     let mut out = Vec::new();
     for a in &first.answers {
@@ -287,6 +288,7 @@ fn sure(first: &Solved, what_ifs: &[Solved]) -> Vec<String> {
         let of = of.chain(facts(p, a)).chain(doubts(p, a));
         out.extend(of.map(|line| format!("{}: {line}.", a.group)));
     }
+    out.extend(caveats_of(rows));
     for solved in what_ifs {
         let about = solved.what_if.as_deref().unwrap_or_default();
         for a in &solved.answers {

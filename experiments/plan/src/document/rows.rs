@@ -12,8 +12,8 @@ use crate::search::size::counts;
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
 use orrery_results::{RESULT_VERSION, Row, metric, system_of, unit};
-use orrery_scenario::SpecError;
 use orrery_scenario::bound::Bound;
+use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::scenario_cell::inputs_sha256;
@@ -207,6 +207,7 @@ fn of_choice(
         axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
         system: system_of(&choice.policy).to_string(),
         policy: choice.policy.clone(),
+        flags: scenario.caveats(&PolicySpec::parse(&choice.policy)?).join(" "),
         spec_sha256: spec_sha256(&spec),
         inputs_sha256: inputs,
         warm_up: match scenario.file.warm_up_s {

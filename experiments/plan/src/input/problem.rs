@@ -475,6 +475,8 @@ impl Group {
         let is_finite = self.file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let rate_per_s = if is_finite { problem.day.mean_per_s(rate_per_s) } else { rate_per_s };
         let mut scenario = base.with_rate(rate_per_s)?;
+        // The laws of profiles are written out by now.
+        scenario.unfit_profile |= self.read.unfit_profile;
         scenario.file.until_s = None;
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, is_finite) {
             let models = self.models.len() as u64;

@@ -1,6 +1,9 @@
 //! What is said of an answer that was found.
 
-use super::{POOLS, solved};
+use super::{CLUSTERS, POOLS, solved};
+use crate::document::answers::Answers;
+use crate::input::file::PlanFile;
+use crate::search::solve::solve;
 use crate::search::solved::Fleet;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_solvers::Price;
@@ -105,4 +108,27 @@ fn a_wrong_target_is_named_as_it_is_written() {
             assert!(error.contains(word.as_str()), "{word}: {error}");
         }
     }
+}
+
+/// A profile that is not fit to predict with is used all the same: the answer says so, and its rows.
+#[test]
+fn an_answer_by_an_unfit_profile_says_so() {
+    let folder = std::env::temp_dir().join(format!("orrery-unfit-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let law = "{ affine = { alpha_ms = 2.0, beta_ms = 5.0 } }";
+    let said = |verdict: &str| {
+        let profile = format!(
+            "orrery_profile = 1\nverdict = {verdict}\n[[model]]\nname = \"m\"\nlaw = {law}\n"
+        );
+        std::fs::write(folder.join("m.toml"), profile).unwrap();
+        let text = CLUSTERS.replace(law, "{ profile = { file = \"m.toml\" } }");
+        let path = folder.join("plan.toml").display().to_string();
+        let (plan, source) = PlanFile::from_text(&path, &text).unwrap();
+        let answers = Answers::of(solve(&plan, &source, None, false).unwrap(), vec![]).unwrap();
+        let flagged = answers.rows.iter().any(|row| row.has_flag("unfit-profile"));
+        let text = answers.document().to_text();
+        assert_eq!(text.contains("unfit-profile: "), flagged, "{text}");
+        flagged
+    };
+    assert_eq!([said("[]"), said("[\"busy\"]")], [false, true]);
 }

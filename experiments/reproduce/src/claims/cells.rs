@@ -5,7 +5,7 @@ use super::estimate::Estimate;
 use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::metric::difference_of;
 use orrery_results::{Row, metric, pair};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of a system and metric at a place.
 fn find<'a>(
@@ -50,7 +50,14 @@ fn sides(claim: &Claim, rows: &[Row]) -> Vec<(Row, Option<Row>)> {
     let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
     let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
     let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
+    let mut same = BTreeMap::new();
+    over.iter().for_each(|b| _ = same.entry((&b.case, &b.axes)).or_insert(b));
     let divisor = |a: &Row| {
+        // At the very same place, where there is such a row: thousands of places are not searched for each.
+        let there = same.get(&(&a.case, &a.axes)).copied().filter(|_| claim.over_at.is_empty());
+        if there.is_some() {
+            return there.cloned();
+        }
         let mut below: Vec<&Row> = over.iter().filter(|b| agree(b, a, &named)).collect();
         if below.len() > 1 && !claim.over_at.contains("pool=") {
             below.retain(|b| b.axis("pool") == a.axis("pool"));
@@ -81,6 +88,7 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
         let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| own(claim, b));
         Some(own(claim, r)?.over(&by.filter(|b| b.value != 0.0)?))
     };
+    let differences = Differences::among(rows);
     let (mut out, mut unanswered) = (Vec::new(), 0);
     for (a, b) in sides(claim, rows) {
         let Some(above) = value(&a) else {
@@ -93,7 +101,7 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
         }
         let Some(b) = b else { continue };
         let Some(by) = value(&b).filter(|b| b.value != 0.0) else { continue };
-        let paired = difference(claim, rows, &a, &b).filter(|_| claim.relative_to.is_empty());
+        let paired = differences.estimate(claim, &a, &b).filter(|_| claim.relative_to.is_empty());
         let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
         let value = above.value / by.value;
         out.push((a, Estimate { value, ..ratio }));
@@ -118,26 +126,39 @@ fn named(a: &Row, b: &Row, name: &str) -> String {
     }
 }
 
-/// The row that has the difference of two, seed by seed; systems that all are compared with are named by their policy.
-pub fn difference_of_two<'a>(rows: &'a [Row], a: &Row, b: &Row) -> Option<&'a Row> {
-    let metric = difference_of(&a.metric);
-    let versus = [versus(a, b), named(a, b, &b.policy)];
-    rows.iter().find(|r| {
-        r.metric == metric
-            && r.scope == a.scope
-            && (&r.axes, &r.case) == (&a.axes, &a.case)
-            && (&r.system, &r.preset) == (&a.system, &a.preset)
-            && versus.contains(&r.versus)
-    })
+/// Rows of differences, by their metric and what the other row is taken from.
+pub struct Differences<'a>(BTreeMap<[&'a str; 5], Vec<&'a Row>>);
+
+impl<'a> Differences<'a> {
+    /// Those among rows.
+    pub fn among(rows: &'a [Row]) -> Differences<'a> {
+        let mut all: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+        for row in rows.iter().filter(|r| !r.versus.is_empty()) {
+            all.entry(key(row, &row.metric)).or_default().push(row);
+        }
+        Differences(all)
+    }
+
+    /// The difference of two rows, seed by seed; systems that all are compared with are named by their policy.
+    pub fn of(&self, a: &Row, b: &Row) -> Option<&'a Row> {
+        let metric = difference_of(&a.metric);
+        let versus = [versus(a, b), named(a, b, &b.policy)];
+        let those = self.0.get(&key(a, &metric))?.iter().copied();
+        those.into_iter().find(|r| r.scope == a.scope && versus.contains(&r.versus))
+    }
+
+    /// The difference of two systems, where they were compared seed by seed.
+    fn estimate(&self, claim: &Claim, a: &Row, b: &Row) -> Option<Estimate> {
+        if a.metric != b.metric {
+            return None;
+        }
+        let of = |a: &Row, b: &Row| self.of(a, b).and_then(|r| own(claim, r));
+        of(a, b).or_else(|| of(b, a).map(|d| d.negative()))
+    }
 }
 
-/// The difference of two systems, where they were compared seed by seed.
-fn difference(claim: &Claim, rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
-    if a.metric != b.metric {
-        return None;
-    }
-    let of = |a: &Row, b: &Row| difference_of_two(rows, a, b).and_then(|r| own(claim, r));
-    of(a, b).or_else(|| of(b, a).map(|d| d.negative()))
+fn key<'a>(row: &'a Row, metric: &'a str) -> [&'a str; 5] {
+    [metric, &row.axes, &row.case, &row.system, &row.preset]
 }
 
 /// Whether two rows agree on every axis that both have and `except` does not name.

@@ -317,14 +317,6 @@ impl Runner for Cases<'_> {
         let sections = [compared].into_iter().chain(self.loads()).collect();
         KindDocument { asked, sections, ..KindDocument::default() }
     }
-
-    fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {
-        Some(if self.keys.mean_over.is_empty() {
-            scores::wide(self.experiment, rows)
-        } else {
-            means::wide(self.experiment, cells, rows)
-        })
-    }
 }
 
 fn number(value: &Toml) -> Result<f64, SpecError> {

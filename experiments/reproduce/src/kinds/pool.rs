@@ -22,7 +22,7 @@ use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::kairos::model_names;
 use orrery_scenario::scenario::with_keys;
-use orrery_solvers::{Pool, Ranking, write_table};
+use orrery_solvers::Pool;
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
@@ -359,17 +359,5 @@ impl Runner for Bounds<'_> {
     fn document(&self, _: &[Cell], _: &[Row]) -> KindDocument {
         let results = self.places.iter().filter_map(|p| text::bounds(&p.world)).collect();
         KindDocument { results: Some(results), ..KindDocument::default() }
-    }
-
-    /// The CSV `model,n_g4dn,...,rank,picked`.
-    fn wide(&self, _: &[Cell], _: &[Row]) -> Option<String> {
-        let rankings: Vec<(&str, &Ranking)> =
-            self.places.iter().map(|p| (p.world.model.as_str(), &p.world.ranking)).collect();
-        let mut csv = Vec::new();
-        // Memory can always be written, and all models of a file have the same space.
-        if let Some(first) = self.places.first() {
-            let _ = write_table(&first.world.space, &rankings, &mut csv);
-        }
-        Some(String::from_utf8_lossy(&csv).into_owned())
     }
 }

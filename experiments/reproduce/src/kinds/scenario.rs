@@ -212,10 +212,6 @@ impl Runner for Cells<'_> {
         }
         Ok(vec![Cell { place, seeds: Some(all), runs, more: Vec::new() }])
     }
-
-    fn wide(&self, _: &[Cell], rows: &[Row]) -> Option<String> {
-        self.parts.is_none().then(|| crate::wide::of_main(self.experiment, rows))
-    }
 }
 
 /// The keys of a system alone.

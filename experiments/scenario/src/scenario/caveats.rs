@@ -23,6 +23,9 @@ const ONE_KIND: &str = "assumes-one-kind";
 /// Of a policy that does not fill the stages of a pipeline.
 const ONE_STAGE: &str = "one-stage";
 
+/// Of a scenario with a profile whose verdict is not empty.
+const UNFIT: &str = "unfit-profile";
+
 /// Of a device that one batch shares with itself.
 const SHARED_BY_ONE: &str = "shared-by-one";
 
@@ -33,7 +36,7 @@ const CLAMPED: &str = "clamped-times";
 const CLAMPED_MAX: f64 = 0.001;
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 9] = [
+pub const CAVEATS: [(&str, &str); 10] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -70,6 +73,11 @@ pub const CAVEATS: [(&str, &str); 9] = [
         "a distribution of execution times goes below 1 us, where times are cut off: their mean is longer than the file \
          says. Give a smaller `sd_ms`, or use `lognormal`.",
     ),
+    (
+        UNFIT,
+        "a profile that the scenario names is marked as not fit to predict with (`verdict` in its file says why): \
+         measure it again before the figures are used.",
+    ),
     (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
@@ -98,6 +106,7 @@ impl Scenario {
             is_replayed.then_some(REPLAYED),
             is_squeezed.then_some(SQUEEZED),
             is_clamped.then_some(CLAMPED),
+            self.unfit_profile.then_some(UNFIT),
         ];
         of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
     }

@@ -16,6 +16,9 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 struct ProfileFile {
     orrery_profile: u32,
+    /// Why nothing should be predicted with it.
+    #[serde(default)]
+    verdict: Vec<String>,
     #[serde(default)]
     model: Vec<Measured>,
 }
@@ -29,9 +32,14 @@ struct Measured {
 /// The version of profile files that is read.
 pub const PROFILE_VERSION: u32 = 1;
 
-/// The file with the law of its profile in place of every reference to one.
-pub(super) fn resolve(file: &ScenarioFile, files: &Files) -> Result<ScenarioFile, SpecError> {
+/// The file with the law of its profile in place of every reference to one, and whether a profile says of itself
+/// that nothing should be predicted with it.
+pub(super) fn resolve(
+    file: &ScenarioFile,
+    files: &Files,
+) -> Result<(ScenarioFile, bool), SpecError> {
     let mut file = file.clone();
+    let mut unfit = false;
     for (i, model) in file.model.iter_mut().enumerate() {
         let key = |part: &str| format!("model[{i}].{part}");
         let own = (key("latency"), &mut model.latency);
@@ -47,12 +55,16 @@ pub(super) fn resolve(file: &ScenarioFile, files: &Files) -> Result<ScenarioFile
                     None if is_table(file) => {
                         read_table(&key, file, wanted, gpu.as_deref(), files)?
                     }
-                    None => read(&key, file, wanted, gpu.as_deref(), files)?,
+                    None => {
+                        let (law, is_fit) = read(&key, file, wanted, gpu.as_deref(), files)?;
+                        unfit |= !is_fit;
+                        law
+                    }
                 };
             }
         }
     }
-    Ok(file)
+    Ok((file, unfit))
 }
 
 /// Whether a profile is a table of measurements, by its name.
@@ -78,13 +90,14 @@ fn read_table(
     })
 }
 
+/// A law of a profile, and whether that is fit to predict with.
 fn read(
     key: &str,
     name: &str,
     wanted: &str,
     gpu: Option<&str>,
     files: &Files,
-) -> Result<LatencyLaw, SpecError> {
+) -> Result<(LatencyLaw, bool), SpecError> {
     let at = format!("{key}.file");
     if let Some(gpu) = gpu {
         let allowed = "only with a CSV: a profile is of one device";
@@ -111,7 +124,7 @@ fn read(
     let law = &profile.model[known(&format!("{key}.model"), wanted, &names)?].law;
     match law {
         LatencyLaw::Profile { .. } => Err(unreadable("it names another profile".to_string())),
-        law => Ok(law.clone()),
+        law => Ok((law.clone(), profile.verdict.is_empty())),
     }
 }
 
@@ -155,6 +168,12 @@ time = { constant = { ms = 1.0 } }
         );
         let by_hand = Scenario::from_text("s.toml", &by_hand).unwrap();
         assert_eq!(measured.canonical(), by_hand.canonical());
+        // One that says that nothing should be predicted with it is used all the same, and says so.
+        let unfit = scenario(&format!("orrery_profile = 1\nverdict = [\"busy\"]\n{law}")).unwrap();
+        let rate = ("arrivals.poisson.rate_per_s".to_string(), 20.0.into());
+        let changed = unfit.with(&[rate]).unwrap();
+        let caveats = [&measured, &unfit, &changed].map(|s| s.caveats(&s.policies().unwrap()[0]));
+        assert_eq!(caveats, [vec![], vec!["unfit-profile"], vec!["unfit-profile"]]);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //!
 //! It reads no values; a text that is no TOML has no places.
 
+use super::file::ScenarioFile;
 use crate::error::{SpecError, hint, one_of};
+use crate::key_names::names;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -119,7 +121,11 @@ pub(super) fn said(message: &str) -> String {
                 (words.next()?, words.collect())
             }
         };
-        let near = hint(typed, known.iter().copied());
+        let is_in = |table: &&&str| names::<ScenarioFile>(&[table]).contains(&typed);
+        let near = match known.iter().filter(|_| known.contains(&"arrivals")).find(is_in) {
+            Some(table) => format!("it is a key of `{table}`; "),
+            None => hint(typed, known.iter().copied()),
+        };
         Some(format!("{head}; {near}expected {}", one_of(typed, known)))
     };
     shortened().unwrap_or_else(|| message.to_string())

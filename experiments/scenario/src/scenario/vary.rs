@@ -4,7 +4,7 @@
 
 use super::file::ScenarioFile;
 use super::place::{self, Source, parse_error};
-use super::{Scenario, check, expand, measured};
+use super::{Scenario, expanded};
 use crate::error::{SpecError, hint};
 use orrery_results::PolicyText;
 use orrery_traces::azure2019_days::Days;
@@ -37,10 +37,9 @@ impl Scenario {
         }
         let (file, source): (ScenarioFile, Source) =
             changed(&self.source, changes, "a scenario (docs/scenarios.md)")?;
-        let (file, origins) = expand::expand(&measured::resolve(&file, &self.files)?)?;
-        check::check(&file).map_err(|e| origins.translate(&file, e))?;
+        let (file, origins, unfit_profile) = expanded(&file, &self.files)?;
         let (name, files) = (self.name.clone(), self.files.clone());
-        Ok(Scenario { name, seed: self.seed, file, source, files, origins })
+        Ok(Scenario { name, seed: self.seed, file, source, files, origins, unfit_profile })
     }
 
     /// Everything that the results depend on, but for seeds, policies and the contents of files:
@@ -248,15 +247,17 @@ fn set_policy(root: &mut Value, key: &str, rest: &str, new: &Value) -> Result<()
         Value::String(s) => s.clone(),
         other => other.to_string(),
     };
-    let mut any = false;
+    let mut names = Vec::new();
     for policy in policies.into_iter().flatten() {
         let Some(old) = policy.as_str() else { continue };
         let old = PolicyText::new(old);
-        if old.system != name {
-            continue;
+        names.push(old.system.to_string());
+        if old.system == name {
+            *policy = Value::String(old.with(parameter, &text));
         }
-        any = true;
-        *policy = Value::String(old.with(parameter, &text));
     }
-    if any { Ok(()) } else { Err(wrong(format!("`{name}`"), "a policy of the base scenario")) }
+    if names.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(wrong(format!("`{name}`"), &format!("a policy that is run: {}", names.join(", "))))
 }

@@ -29,6 +29,8 @@ fn an_unknown_key_is_named_with_the_allowed_ones_and_the_nearest() {
     let words = ["unknown field `wieght`", "`weight`", "line 30", "did you mean `weight`?"];
     refused_change("weight = 2.0", "wieght = 2.0", &words);
     refused_change("[delays]", "[delys]", &["did you mean `delays`?"]);
+    let workload = "[workload]\nfile = \"a.csv\"\n[delays]";
+    refused_change("[delays]", workload, &["it is a key of `arrivals`"]);
     refused_change(
         "c0_ms = 1.0, c1",
         "c0_s = 1.0, c1",

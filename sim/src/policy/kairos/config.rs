@@ -170,8 +170,7 @@ impl Settings for Config {
     fn why_slow(&self) -> Option<&'static str> {
         (self.rows == Rows::All).then_some(
             "every query that waits is matched anew at each decision. Where a scenario overloads it (one model on 4 \
-             GPUs), tens of thousands wait, and a run takes minutes to hours. To see how far it gets: `--quick`, or \
-             `--out DIR`, which keeps what is done",
+             GPUs), tens of thousands wait, and a run takes minutes to hours; `rows=twice` matches the oldest only",
         )
     }
 }

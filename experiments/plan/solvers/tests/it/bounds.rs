@@ -3,7 +3,7 @@
 use super::common::{authors_space, catalogue, pool, usd};
 use orrery_solvers::{
     Auxiliary, Ingredients, PickedBy, PlannerError, Pool, Ranking, Space, auxiliary_bound_per_s,
-    base_bound_per_s, released, upper_bound_per_s, write_table,
+    base_bound_per_s, released, upper_bound_per_s,
 };
 use std::collections::BTreeMap;
 
@@ -303,23 +303,22 @@ fn wrong_tables_are_errors_that_name_the_place() {
 }
 
 #[test]
-fn the_table_of_upper_bounds() {
+fn the_order_of_upper_bounds_and_the_pick() {
     let space = authors_space();
-    let ranking = |model| Ranking::new(&space, &released::ingredients(model).unwrap()).unwrap();
-    let (rm2, mtwnd) = (ranking("rm2"), ranking("mtwnd"));
-    let mut out = Vec::new();
-    write_table(&space, &[("rm2", &rm2), ("mtwnd", &mtwnd)], &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 1 + 2 * 331);
-    assert_eq!(
-        lines[0],
-        "model,n_g4dn,n_c5n,n_r5n,n_t3,cost_usd_per_hour,upper_bound_qps,rank,picked"
-    );
-    assert!(lines[1].starts_with("rm2,1,0,13,0,2.463,144.2075508130081"), "{}", lines[1]);
-    assert!(lines[1].ends_with(",1,1"));
-    assert!(lines[331].starts_with("rm2,1,0,0,0,0.526,15.04,331,0"), "{}", lines[331]);
-    let picked: Vec<&&str> = lines.iter().filter(|line| line.ends_with(",1")).collect();
-    assert_eq!(picked.len(), 2);
-    assert!(picked[1].starts_with("mtwnd,2,0,8,1,") && picked[1].ends_with(",3,1"));
+    let of = |model| {
+        let ranking = Ranking::new(&space, &released::ingredients(model).unwrap()).unwrap();
+        let at = |place: usize| {
+            let i = ranking.order()[place];
+            (space.pools()[i].clone(), ranking.bounds_per_s()[i])
+        };
+        let (picked, _) = ranking.pick(&space);
+        let rank = ranking.order().iter().position(|i| *i == picked).unwrap() + 1;
+        (at(0), at(330), space.pools()[picked].clone(), rank)
+    };
+    let (first, last, picked, rank) = of("rm2");
+    assert_eq!(first, (pool([1, 0, 13, 0]), 144.207_550_813_008_1));
+    assert_eq!(last, (pool([1, 0, 0, 0]), 15.04));
+    assert_eq!((picked, rank), (pool([1, 0, 13, 0]), 1));
+    let (_, _, picked, rank) = of("mtwnd");
+    assert_eq!((picked, rank), (pool([2, 0, 8, 1]), 3));
 }

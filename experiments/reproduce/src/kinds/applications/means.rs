@@ -4,7 +4,7 @@
 use crate::experiment::Experiment;
 use crate::numbers::{Number, is_at, is_of};
 use crate::runner::Cell;
-use orrery_results::{Row, UNITLESS, csv_lines, metric, seed_list};
+use orrery_results::{Row, UNITLESS, metric, seed_list};
 use orrery_sim::stats;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::replication::Replication;
@@ -107,49 +107,4 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
         out.push(row);
     }
     out
-}
-
-/// `table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate`.
-pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
-    let mut out =
-        String::from("table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate\n");
-    for set in sets(cells) {
-        let (place, axes) = (&set[0].place, change(&set[0].place));
-        let of = |metric: &str| {
-            let is = |r: &&Row| {
-                r.axes == axes
-                    && r.system == place.system
-                    && r.preset == place.preset
-                    && r.metric == metric
-            };
-            rows.iter().find(is).and_then(|r| r.value)
-        };
-        let six = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
-        let point = e.point.iter().find(|p| p.axes == axes);
-        let keys: Vec<String> =
-            point.iter().flat_map(|p| &p.set).map(|(k, v)| format!("{k} = {v}")).collect();
-        let name = point.map_or(axes.as_str(), |p| p.name.as_str());
-        let cells = errors(&set, &e.paper).len();
-        let cells = if cells == 0 { set.len() } else { cells };
-        let (error, rate) = (six(of(metric::MEAN_ABS_ERROR)), six(of(metric::MEAN_FINISH_RATE)));
-        let (keys, system, preset) = (keys.join("; "), &place.system, &place.preset);
-        out += &csv_lines(&[(&e.id, name, keys, system, preset, cells, error, rate)]);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_system_with_a_comma_is_one_column_of_the_wide_form() {
-        let e = crate::registry::find("orloj-table-3-sensitivity").expect("a shipped experiment");
-        let place = Row { system: "fifo, \"fitted\"".into(), ..Row::default() };
-        let cell = Cell { place, seeds: None, runs: Vec::new(), more: Vec::new() };
-        let text = wide(&e, &[cell], &[]);
-        let mut lines = csv::Reader::from_reader(text.as_bytes());
-        let line = lines.records().next().expect("a row").expect("as long as the header");
-        assert_eq!(&line[3], "fifo, \"fitted\"");
-    }
 }
