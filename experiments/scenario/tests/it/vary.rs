@@ -32,7 +32,7 @@ fn a_wrong_key_or_value_is_named_with_the_nearest() {
         ("warm_up", Value::Float(1.0), "did you mean `warm_up_s`"),
         ("model.bert.slo_m", Value::Float(1.0), "did you mean `slo_ms`"),
         ("model.bert.slo_ms", Value::String("x".into()), "slo_ms"),
-        ("policy.clockwerk.max_batch", Value::Integer(1), "a policy of the base"),
+        ("policy.clockwerk.max_batch", Value::Integer(1), "a policy that is run: clockwork, fifo"),
         ("policy.clockwork.max_bath", Value::Integer(1), "max_batch"),
     ] {
         let error = with(key, value).unwrap_err().to_string();
