@@ -207,6 +207,12 @@ impl PolicySpec {
         self.config.value("max_batch")?.parse().ok()
     }
 
+    /// Where it plans once, beforehand: for rates of the models that fall as `1 / rank^skew`.
+    pub fn planned_skew(&self) -> Option<f64> {
+        let plan = self.config.value("plan").filter(|plan| *plan == "static");
+        plan.and(self.config.value("skew"))?.parse().ok()
+    }
+
     /// That it does, where there is none.
     pub fn without_profiler(&self) -> SpecError {
         let is_set = |key: &&str| self.config.value(key).is_some_and(|value| value != "0");

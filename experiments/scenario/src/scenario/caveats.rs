@@ -26,6 +26,9 @@ const ONE_STAGE: &str = "one-stage";
 /// Of a scenario with a profile whose verdict is not empty.
 const UNFIT: &str = "unfit-profile";
 
+/// Of a policy whose plan is for other shares of the load than the models have.
+const PLANNED: &str = "planned-for-other-shares";
+
 /// Of a device that one batch shares with itself.
 const SHARED_BY_ONE: &str = "shared-by-one";
 
@@ -35,8 +38,11 @@ const CLAMPED: &str = "clamped-times";
 /// The share of a distribution that may be cut off without a word.
 const CLAMPED_MAX: f64 = 0.001;
 
+/// Shares that differ by less are the same.
+const SHARES_DIFFER: f64 = 0.01;
+
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 10] = [
+pub const CAVEATS: [(&str, &str); 11] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -78,6 +84,11 @@ pub const CAVEATS: [(&str, &str); 10] = [
         "a profile that the scenario names is marked as not fit to predict with (`verdict` in its file says why): \
          measure it again before the figures are used.",
     ),
+    (
+        PLANNED,
+        "the policy plans beforehand for rates that fall as 1 / rank^skew (0: equal rates), and the models' shares of \
+         this load are others: set `skew`, or let it plan from measured rates.",
+    ),
     (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
@@ -107,6 +118,7 @@ impl Scenario {
             is_squeezed.then_some(SQUEEZED),
             is_clamped.then_some(CLAMPED),
             self.unfit_profile.then_some(UNFIT),
+            self.is_planned_otherwise(policy).then_some(PLANNED),
         ];
         of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
     }
@@ -118,6 +130,19 @@ impl Scenario {
         };
         let differs = |model: &Model| laws(model).windows(2).any(|two| two[0] != two[1]);
         self.file.model.iter().any(|model| model.believed.is_none() && differs(model))
+    }
+
+    /// Whether a policy plans for other shares of the load than the models' applications have by their weights.
+    fn is_planned_otherwise(&self, policy: &PolicySpec) -> bool {
+        let Some(skew) = policy.planned_skew() else { return false };
+        let weight = |model: &Model| -> f64 {
+            self.file.app.iter().filter(|app| app.model == model.name).map(|app| app.weight).sum()
+        };
+        let weights: Vec<f64> = self.file.model.iter().map(weight).collect();
+        let planned: Vec<f64> = (1..=weights.len()).map(|r| libm::pow(r as f64, -skew)).collect();
+        let sums: [f64; 2] = [weights.iter().sum(), planned.iter().sum()];
+        let mut both = weights.iter().zip(&planned);
+        both.any(|(w, p)| (w / sums[0] - p / sums[1]).abs() > SHARES_DIFFER * p / sums[1])
     }
 
     /// Whether an application's execution times are cut off, and matter.

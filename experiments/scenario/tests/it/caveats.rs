@@ -111,3 +111,16 @@ fn prompts_say_that_they_run_as_padded_batches() {
     assert_eq!(caveats(&prompts, "fifo"), ["padded-batches"]);
     assert_eq!(caveats(&prompts, "symphony"), ["padded-batches", TIMES]);
 }
+
+/// A plan for equal rates beside a load by Zipf sustained a fifth of what the right plan does, and nothing said so.
+#[test]
+fn a_plan_for_other_shares_of_the_load_says_so() {
+    let copies = PLAIN.replace("name = \"m\"\nslo", "name = \"m\"\ncopies = 20\nslo");
+    let zipf = format!("popularity = {{ zipf = 0.9 }}\n{copies}");
+    let says = |text: &str, policy: &str| caveats(text, policy) == ["planned-for-other-shares"];
+    for (skew, by_equal, by_zipf) in [(0.0, false, true), (0.9, true, false)] {
+        let policy = format!("nexus-cluster[plan=static,skew={skew}]");
+        assert_eq!([says(&copies, &policy), says(&zipf, &policy)], [by_equal, by_zipf], "{policy}");
+    }
+    assert!(caveats(&zipf, "nexus-cluster").is_empty(), "it plans from measured rates");
+}
