@@ -216,8 +216,7 @@ impl<'a, S: Subject> Lister<'a, S> {
     pub fn first(&self) -> Result<(), SpecError> {
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
         let first = all.next().map_or(Ok(Vec::new()), |c| self.cells_of(c))?;
-        let policies: Vec<S::Policy> = first.into_iter().map(|one| one.cell.policy).collect();
-        say_slow::<S>(&policies);
+        say_slow::<S>(first.iter().map(|one| &one.cell.policy));
         Ok(())
     }
 

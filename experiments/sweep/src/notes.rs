@@ -32,8 +32,9 @@ const SAYS: [(&str, &str); 6] = [
 ];
 
 /// Says which policies may take hours: better before than after.
-pub fn say_slow<S: Subject>(policies: &[S::Policy]) {
-    policies.iter().filter_map(S::why_slow).for_each(|why| say(&format!("slow: {why}")));
+pub fn say_slow<'a, S: Subject<Policy: 'a>>(policies: impl IntoIterator<Item = &'a S::Policy>) {
+    let slow = policies.into_iter().filter_map(S::why_slow);
+    slow.for_each(|why| say(&format!("slow: {why}")));
 }
 
 /// How intervals were made, seeds and warm-up, and what each flag of the rows says.

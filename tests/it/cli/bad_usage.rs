@@ -40,6 +40,8 @@ fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_re
     }
     let twice = ["run", "md1.toml", "--set", "warm_up_s=1", "--set", "warm_up_s=2"];
     place.run(&twice).refused(&["given twice"]);
+    let slow = ["run", "md1.toml", "--policy", "kairos[rows=all]", "--set", axes];
+    place.run(&slow).ok_but(&["slow: kairos[rows=all]: every query that waits"]);
     // A parameter is that of the policies which `--policy` names, and of no other.
     for command in ["run", "goodput"] {
         let set = |key: &str| {

@@ -5,6 +5,7 @@
 
 use super::Scenario;
 use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, Sharing, TimeLaw};
+use super::process::steady_law;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
@@ -132,9 +133,11 @@ impl Scenario {
         self.file.model.iter().any(|model| model.believed.is_none() && differs(model))
     }
 
-    /// Whether a policy plans for other shares of the load than the models' applications have by their weights.
+    /// Whether a policy plans for other shares of the load than the models' applications have by their weights; a list
+    /// says by itself who sends what.
     fn is_planned_otherwise(&self, policy: &PolicySpec) -> bool {
-        let Some(skew) = policy.planned_skew() else { return false };
+        let by_weight = self.file.arrivals.as_ref().is_some_and(|a| steady_law(a).is_some());
+        let Some(skew) = policy.planned_skew().filter(|_| by_weight) else { return false };
         let weight = |model: &Model| -> f64 {
             self.file.app.iter().filter(|app| app.model == model.name).map(|app| app.weight).sum()
         };
