@@ -113,10 +113,10 @@ pub fn arena(
         }
         let league = League::of(asked, own, cells);
         let mut rows = rows::of(&league);
-        let judged = claims::judge(&league, &rows).map_err(refused)?;
-        rows.extend(claims::rows(&league, &judged));
+        let verdicts = claims::judge(&league, &rows).map_err(refused)?;
+        rows.extend(claims::rows(&league, &verdicts));
         let stories = stories::told(&league).map_err(refused)?;
-        let document = document::document(&league, None, None, &judged, &stories);
+        let document = document::document(&league, None, None, &verdicts, &stories);
         let svg = document::figure(&league).ok().map(|f| f.to_svg());
         let text = document.to_text();
         let html = orrery_report::whole_page(document, &rows, "orrery.arena in Python".to_string());

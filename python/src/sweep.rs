@@ -4,13 +4,14 @@ use crate::call::{Call, Chosen, Given, refused, runs};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_sweep::manifest::Lister;
+use orrery_sweep::notes::say_slow;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::{difference, rows};
 use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::seeds::Until;
 use orrery_sweep::sweep_file::SweepFile;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_scenario::{Scenario, SpecError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,6 +85,8 @@ pub fn sweep(
                 tasks.push(Task { call: call.clone(), chosen, cell });
             }
         }
+        let of_first = tasks.iter().take_while(|t| t.cell.axes == tasks[0].cell.axes);
+        say_slow::<Scenario>(of_first.map(|t| &t.chosen.policy));
         let is_own: Vec<bool> = tasks.iter().map(|t| t.chosen.is_own()).collect();
         let ran = runs(&is_own, jobs.into(), &failed, |i| tasks[i].run())?;
         // The file's choice where it is among the policies, or the first.

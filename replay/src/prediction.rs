@@ -152,7 +152,7 @@ impl Prediction {
         }
     }
 
-    /// The same by the laws alone: without noise, stalls, and what an action costs besides.
+    /// The same by the latency models alone: without noise, stalls, and what an action costs besides.
     #[must_use]
     pub fn bare(&self) -> Prediction {
         let mut bare = Prediction { busy: None, ..self.clone() };

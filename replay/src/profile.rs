@@ -225,7 +225,7 @@ fn typical_batch(timed: &[Vec<Timed>]) -> (Span, Span) {
 fn fitted(name: String, timed: &[Timed], form: Form) -> Result<ModelRow, Error> {
     let points: Vec<Point> = timed.iter().map(Timed::point).collect();
     let fit = fit::fit(&points, form).ok_or_else(|| {
-        let doing = format!("fitting a law to `{name}`");
+        let doing = format!("fitting a latency model to `{name}`");
         let said = format!("its {} points determine none of the form {form:?}", points.len());
         let remedy = "measure two sizes or more, or choose another form";
         Error::from(DeviceError::new("profile", &doing, said, remedy))

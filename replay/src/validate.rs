@@ -405,7 +405,7 @@ fn drawn(
     Ok(rates?.concat())
 }
 
-/// Predicts a finished point again, a priori and as twins, from what was kept of its runs.
+/// Predicts a finished point again, a priori and re-simulated, from what was kept of its runs.
 fn predict_again(
     campaign: &Campaign,
     point: &Point,

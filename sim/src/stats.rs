@@ -3,10 +3,10 @@
 //!
 //! Two methods, by what is independent of what:
 //!
-//! - [`REPLICATION`]: one value for each seed. Runs with different seeds are independent, so the mean
+//! - *Replications*: one value for each seed. Runs with different seeds are independent, so the mean
 //!   has a Student interval. Two policies under common random numbers are compared seed by seed
 //!   ([`paired`]), which takes the luck of the seed out of the difference.
-//! - [`BATCH_MEANS`]: one run, cut into batches of consecutive requests. Requests that follow each
+//! - *Batch means*: one run, cut into batches of consecutive requests. Requests that follow each
 //!   other are alike; the sums of long batches are nearly independent. See [`ratio_of_batches`].
 //!
 //! Every interval is a two-sided one of 95 %.
@@ -15,11 +15,6 @@ mod batched;
 
 pub(crate) use batched::Spread;
 pub use batched::{Batched, LEAST_BATCHES, paired_ratios_of_batches, ratio_of_batches};
-
-/// The name of the method behind [`replications`] and [`paired`], for outputs.
-pub const REPLICATION: &str = "replication";
-/// The name of the method behind [`ratio_of_batches`], for outputs.
-pub const BATCH_MEANS: &str = "batch-means";
 
 /// An estimate and its 95 % confidence interval, in the unit of the values that it came from.
 #[derive(Clone, Copy, Debug, PartialEq)]

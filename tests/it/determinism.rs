@@ -109,7 +109,7 @@ fn log_of(setup: &Setup, text: &str, seed: u64) -> Vec<u8> {
 }
 
 fn csv_on(threads: usize) -> String {
-    forms(&small("orloj-table-3", &["one-modal", "five-modal"], 2), threads).wide
+    forms(&small("orloj-table-3", &["one-modal", "five-modal"], 2), threads).wide()
 }
 
 #[test]

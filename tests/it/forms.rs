@@ -439,10 +439,10 @@ fn line_of_text(
 /// The forms of an experiment's answer.
 pub fn of_experiment(e: &Experiment, forms: &Forms) {
     let mut out = Compared::default();
-    same_rows(&forms.rows, &to_csv(&forms.rows), &forms.json, &mut out);
-    wide(&forms.rows, &forms.wide, &mut out);
+    same_rows(&forms.rows, &to_csv(&forms.rows), &forms.json(), &mut out);
+    wide(&forms.rows, &forms.wide(), &mut out);
     in_text(&forms.rows, &forms.table, &mut out);
-    on_page(&forms.rows, &forms.json, &document::of(e, &forms.rows).to_html(), &mut out);
+    on_page(&forms.rows, &forms.json(), &document::of(e, &forms.rows).to_html(), &mut out);
     out.agree(&e.id, 2 * forms.rows.len());
 }
 

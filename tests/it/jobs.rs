@@ -19,5 +19,5 @@ fn the_studies_of_fluid_read_as_they_did() {
 fn table_2_1_of_salus_made_small_reads_as_it_did() {
     let mut e = find("salus-table-2-1").expect("a shipped experiment");
     e.seeds = 3;
-    check("salus-table-2-1-small.csv", &forms(&e, 0).wide);
+    check("salus-table-2-1-small.csv", &forms(&e, 0).wide());
 }

@@ -5,7 +5,9 @@
 use crate::league::League;
 use crate::rows::place;
 use crate::suite::Suite;
-use orrery_reproduce::claims::{Checked, Claim, LeftOut, Take, Verdict, asked, cells_of, judged};
+use orrery_reproduce::claims::{
+    Checked, Claim, LeftOut, Take, Verdict, Within, asked, cells_of, judged, within,
+};
 use orrery_results::{RESULT_VERSION, Row, difference_of, metric, seed_list, unit};
 use orrery_scenario::scenario::place::parse_error;
 use orrery_scenario::{SpecError, policies};
@@ -60,6 +62,9 @@ pub struct Headline {
     /// Why the suite cannot ask it.
     #[serde(default)]
     pub not_asked: String,
+    /// Two axes, with each pair of whose values it is judged too, whatever the regime.
+    #[serde(default)]
+    pub edge: Vec<String>,
     /// The claim.
     pub claim: Claim,
 }
@@ -79,6 +84,15 @@ pub struct Judged {
     pub checked: Checked,
     /// In how many more cells the other system has nothing at all, so that there is no ratio.
     pub beyond: usize,
+}
+
+/// All that came of the headlines.
+#[derive(Clone, Debug, Default)]
+pub struct Verdicts {
+    /// Each headline in each regime.
+    pub judged: Vec<Judged>,
+    /// Each headline that has an [`edge`](Headline::edge), with what came of it there.
+    pub edges: Vec<(Headline, Vec<Within>)>,
 }
 
 impl Headlines {
@@ -122,32 +136,38 @@ impl Headlines {
 ///
 /// # Errors
 /// When a shipped file is wrong.
-pub fn judge(league: &League, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
-    let Some(headlines) = Headlines::of(&league.asked.suite.name)? else { return Ok(Vec::new()) };
+pub fn judge(league: &League, rows: &[Row]) -> Result<Verdicts, SpecError> {
+    let Some(headlines) = Headlines::of(&league.asked.suite.name)? else {
+        return Ok(Verdicts::default());
+    };
     let posed = headlines.claims();
-    let claims: Vec<Claim> = posed.iter().map(|a| a.3.clone()).collect();
     let rows = spoken_of(league, rows, &headlines);
-    let few = Some((league.asked.seeds, SEEDS)).filter(|(run, all)| run < all);
     let is_part = league.asked.suite.scenarios.len() < league.asked.suite.whole;
     let whole = is_part.then(|| whole(&headlines)).transpose()?;
-    let cells = whole.as_ref().map(|whole| cells_of(&claims, whole, metric::FINISH_RATE));
-    let runs = judged(&claims, &LeftOut { seeds: few, cells: cells.clone() }, &rows);
-    // Searches have seeds of their own.
-    let searches = judged(&claims, &LeftOut { seeds: None, cells }, &rows);
-    let of = |(claim, both): (&Claim, (Checked, Checked))| match claim.metric == metric::PEAK {
-        true => both.1,
-        false => both.0,
+    let left_out = |claim: &Claim| LeftOut {
+        // Searches have seeds of their own.
+        seeds: Some((league.asked.seeds, SEEDS))
+            .filter(|(run, all)| run < all && claim.metric != metric::PEAK),
+        cells: whole
+            .as_ref()
+            .map(|whole| cells_of(std::slice::from_ref(claim), whole, metric::FINISH_RATE)),
     };
-    let checked: Vec<Checked> = claims.iter().zip(runs.into_iter().zip(searches)).map(of).collect();
-    let out = posed.into_iter().zip(claims.iter()).zip(checked);
-    Ok(out
-        .map(|(((headline, regime, is_own, _), claim), checked)| {
-            let beyond = beyond(claim, &rows);
-            let checked = excused(league, headline, claim, beyond, checked);
-            let (headline, regime, claim) = (headline.clone(), regime.clone(), claim.clone());
-            Judged { headline, regime, is_own, claim, checked, beyond }
-        })
-        .collect())
+    let one = |(headline, regime, is_own, claim): (&Headline, &Regime, bool, Claim)| {
+        let checked = judged(std::slice::from_ref(&claim), &left_out(&claim), &rows).remove(0);
+        let beyond = beyond(&claim, &rows);
+        let checked = excused(league, headline, &claim, beyond, checked);
+        let (headline, regime) = (headline.clone(), regime.clone());
+        Judged { headline, regime, is_own, claim, checked, beyond }
+    };
+    let edge = |h: &Headline| {
+        let claims = std::slice::from_ref(&h.claim);
+        (h.clone(), within(claims, &h.edge, &left_out(&h.claim), &rows).remove(0))
+    };
+    let with_edges = headlines.headline.iter().filter(|h| !h.edge.is_empty());
+    Ok(Verdicts {
+        judged: posed.into_iter().map(one).collect(),
+        edges: with_edges.map(edge).collect(),
+    })
 }
 
 /// What cannot be asked is not judged, with the reason.
@@ -276,7 +296,7 @@ impl Judged {
 }
 
 /// A row for each headline in each regime.
-pub fn rows(league: &League, judged: &[Judged]) -> Vec<Row> {
+pub fn rows(league: &League, verdicts: &Verdicts) -> Vec<Row> {
     let suite = &league.asked.suite;
     let row = |j: &Judged| {
         let (regime, own) = (&j.regime.name, if j.is_own { "own" } else { "other" });
@@ -312,11 +332,11 @@ pub fn rows(league: &League, judged: &[Judged]) -> Vec<Row> {
         row.flag(&j.checked.verdict.words().replace(' ', "-"));
         row
     };
-    judged.iter().map(row).collect()
+    verdicts.judged.iter().map(row).collect()
 }
 
 /// The same for JSON: each claim with what came out, as an experiment's result has it.
-pub fn json(judged: &[Judged]) -> Value {
+pub fn json(verdicts: &Verdicts) -> Value {
     let one = |j: &Judged| {
         json!({
             "headline": j.headline.id, "source": j.headline.source, "regime": j.regime.name, "own": j.is_own,
@@ -324,5 +344,11 @@ pub fn json(judged: &[Judged]) -> Value {
             "came_out": j.checked,
         })
     };
-    judged.iter().map(one).collect()
+    verdicts.judged.iter().map(one).collect()
+}
+
+/// Where each headline holds, for JSON.
+pub fn edges_json(verdicts: &Verdicts) -> Value {
+    let one = |(h, within): &(Headline, Vec<Within>)| json!({"headline": h.id, "axes": h.edge, "came_out": within});
+    verdicts.edges.iter().map(one).collect()
 }

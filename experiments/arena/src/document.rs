@@ -5,7 +5,7 @@ mod rates;
 
 use crate::against::Against;
 use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line};
-use crate::claims::{Judged, SEEDS};
+use crate::claims::{SEEDS, Verdicts};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
 use crate::stories::Story;
@@ -19,7 +19,7 @@ pub fn document(
     league: &League,
     tuned: Option<&Tuned>,
     against: Option<&Against>,
-    judged: &[Judged],
+    verdicts: &Verdicts,
     stories: &[Story],
 ) -> Page {
     let suite = &league.asked.suite;
@@ -39,7 +39,7 @@ pub fn document(
     page.section("Against the other result", against.and_then(|a| a.table().part()));
     page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
-    page.section("What the papers claim, asked here", claims::parts(judged, is_part(league)));
+    page.section("What the papers claim, asked here", claims::parts(verdicts, is_part(league)));
     page.section("In one line each", Part::list(sentences(league)));
     page.section("Where yours loses most", losses(league).into_iter().chain(told(stories)));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
@@ -56,7 +56,7 @@ pub fn document(
     });
     page.section("Scenarios", scenarios);
     page.section("Not run", Part::list(refusals(league)));
-    page.section(TO_KNOW, Part::list(notes(league, judged)));
+    page.section(TO_KNOW, Part::list(notes(league, verdicts)));
     page
 }
 
@@ -309,7 +309,7 @@ fn refusals(league: &League) -> Vec<String> {
     out
 }
 
-fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
+fn notes(league: &League, verdicts: &Verdicts) -> Vec<String> {
     let percent = 100.0 * COLLAPSE;
     let mut out = vec![
         "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`.".to_string(),
@@ -343,7 +343,7 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
                 .to_string(),
         );
     }
-    if !judged.is_empty() {
+    if !verdicts.judged.is_empty() {
         out.push(
             "The papers' headlines are judged as experiments' claims are: one holds or does not where the 95 % \
              intervals of its scenarios are clear of its bound. A regime is a part of the suite, not the paper's own load; \

@@ -1,5 +1,6 @@
 //! A league as result rows, and as JSON.
 
+use crate::claims::{self, Verdicts};
 use crate::fight::Fought;
 use crate::league::League;
 use crate::tuned::Tuned;
@@ -81,8 +82,8 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
     Some(row)
 }
 
-/// What JSON has beside the rows; `claims` is what came of the papers' headlines.
-pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
+/// What JSON has beside the rows.
+pub fn json(league: &League, tuned: Option<&Tuned>, verdicts: &Verdicts) -> Value {
     let suite = &league.asked.suite;
     let names = |all: &[usize]| all.iter().map(|p| league.name(*p)).collect::<Vec<_>>();
     let line = |l: &crate::board::Line| {
@@ -131,7 +132,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
         "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
-        "claims": claims,
+        "claims": claims::json(verdicts), "edges": claims::edges_json(verdicts),
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
     })
 }

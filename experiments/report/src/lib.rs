@@ -21,15 +21,20 @@ pub mod whole_file;
 pub mod width;
 
 use clap::{Args, ValueEnum};
-use orrery_results::{Row, is_metric};
+use orrery_results::{JsonRows, Row, Wide, is_metric};
 use orrery_scenario::SpecError;
 pub use page::Page;
 use page::WITHOUT_EFFECT;
 pub use progress::Progress;
+use row_files::{RowFiles, path_of};
+use serde_json::Value;
 use std::path::PathBuf;
 pub use stdout::why_stdout_is_closed;
 pub use voice::{say, say_more, set_verbosity, tell, verbosity};
 use whole_file::write_atomically;
+
+/// How many rows are in memory as text at a time.
+const ROWS: usize = 8192;
 
 /// What a command has to say.
 #[derive(Debug, Default)]
@@ -96,21 +101,29 @@ pub enum Format {
     Json,
 }
 
-/// A result in its forms.
+/// A result of which all forms are made.
 pub struct Forms {
     /// A table for people.
     pub table: String,
-    /// One row for each cell, with a column for each metric.
-    pub wide: String,
-    /// Rows and what belongs to them.
-    pub json: String,
-    /// The rows themselves.
+    /// What JSON has beside the rows.
+    pub more: Vec<(&'static str, Value)>,
+    /// The rows.
     pub rows: Vec<Row>,
     /// The page, where one is asked for.
     pub page: Option<Page>,
 }
 
 impl Forms {
+    /// One row for each cell, with a column for each metric.
+    pub fn wide(&self) -> String {
+        orrery_results::wide(&self.rows)
+    }
+
+    /// The rows and what belongs to them.
+    pub fn json(&self) -> String {
+        orrery_results::to_json(&self.rows, &self.more)
+    }
+
     /// Writes all forms into `--out` and picks the one for stdout.
     ///
     /// # Errors
@@ -120,25 +133,23 @@ impl Forms {
         // What is made is what may be asked for (`results/src/metric.rs`).
         let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
         debug_assert!(unlisted.is_none(), "{unlisted:?}");
-        let csv = orrery_results::to_csv(&self.rows);
         if let Some(folder) = &output.out {
-            for (ending, text) in [
-                ("txt", &self.table),
-                ("csv", &csv),
-                ("wide.csv", &self.wide),
-                ("json", &self.json),
-            ] {
-                write_atomically(&folder.join(format!("{id}.{ending}")), text.as_bytes())?;
-            }
+            write_atomically(&path_of(folder, id, "txt"), self.table.as_bytes())?;
+            let mut columns = Wide::default();
+            columns.see(&self.rows);
+            let json = JsonRows::new(&self.more);
+            let mut files = RowFiles::begin(folder, id, columns, Some(json))?;
+            self.rows.chunks(ROWS).try_for_each(|rows| files.add(rows))?;
+            files.finish()?;
             #[cfg(feature = "parquet")]
-            crate::parquet::table_from_rows(&self.rows, &folder.join(format!("{id}.parquet")))?;
+            crate::parquet::table_from_rows(&self.rows, &path_of(folder, id, "parquet"))?;
         }
-        leave_page(self.page, &self.rows, output)?;
+        leave_page(self.page.take(), &self.rows, output)?;
         Ok(Answer::of(match output.format {
             Format::Table => self.table,
-            Format::Csv => csv,
-            Format::Wide => self.wide,
-            Format::Json => self.json,
+            Format::Csv => orrery_results::to_csv(&self.rows),
+            Format::Wide => self.wide(),
+            Format::Json => self.json(),
         }))
     }
 }

@@ -14,7 +14,7 @@ use super::options::{CliOption, Refused};
 use super::runner::{Cell, Runner};
 use super::{claims, derived, document, figure, groups, numbers, registry, scores};
 use orrery_report::{Forms, say};
-use orrery_results::{Row, to_json};
+use orrery_results::Row;
 use orrery_scenario::{SpecError, read_text};
 use orrery_sweep::costs::Rates;
 use orrery_sweep::hash::spec_sha256;
@@ -371,13 +371,7 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
         .filter(|(_, v)| !v.is_null() && v.as_array().is_none_or(|a| !a.is_empty()))
         .collect();
     let page = document::with(e, &rows, runner.document(cells, &rows));
-    Forms {
-        table: page.to_text(),
-        wide: orrery_results::wide(&rows),
-        json: to_json(&rows, &given),
-        rows,
-        page: Some(page),
-    }
+    Forms { table: page.to_text(), more: given, rows, page: Some(page) }
 }
 
 /// The rows of an experiment, for baselines and tests.

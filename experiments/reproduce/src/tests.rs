@@ -140,7 +140,7 @@ fn shards_are_joined_to_the_whole() {
         panic!("all is there")
     };
     let whole = forms(SMALL, 2);
-    assert_eq!((joined.table, joined.json), (whole.table, whole.json));
+    assert_eq!((&joined.table, joined.json()), (&whole.table, whole.json()));
     let other = Asked { seeds: Some(2), ..Asked::default() };
     let shard = Some("1/2".parse::<Shard>().unwrap());
     let refused = run(&e, &other, &How { out, shard, ..How::default() });

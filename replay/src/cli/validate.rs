@@ -48,7 +48,7 @@ pub struct Validate {
     /// Keep the logs and actions of every run.
     #[arg(long)]
     keep_logs: bool,
-    /// Predict finished points again, a priori and as twins, from what `--keep-logs` left of their runs.
+    /// Predict finished points again, a priori and re-simulated, from what `--keep-logs` left of their runs.
     #[arg(long)]
     predict_again: bool,
     /// Only measure, and keep every run: the same command without this predicts, on any machine.

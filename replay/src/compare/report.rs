@@ -102,7 +102,7 @@ pub fn report(c: &Comparison) -> String {
     let told = format!("{} batches, {whose}; {} without one", e.batches, e.unmatched);
     let keyed = |columns, rows| Table { keys: 1, ..table("", columns, rows) };
     let run = keyed("of the run|predicted|measured|difference|off (%)|unit", run.to_vec());
-    let columns = "of the run|laws alone|off (%)|queue|off as a queue (%)";
+    let columns = "of the run|latency model alone|off (%)|queue|off as a queue (%)";
     let naive = keyed(columns, naive.collect::<Vec<_>>());
     let actions = keyed("of the actions|count|p50|p99|max|unit", actions);
     let mut page = Page::new("comparison", "of prediction and measurement");

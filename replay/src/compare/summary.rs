@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// Naive predictions of a run, beside which its prediction is judged.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct Naive {
-    /// The same by the laws alone: no noise, no stalls, no overhead.
+    /// The same by the latency models alone: no noise, no stalls, no overhead.
     pub law: Summary,
-    /// A queue without a policy under these laws: first in, first out, in the largest batches.
+    /// A queue without a policy under these latency models: first in, first out, in the largest batches.
     pub queue: Summary,
 }
 

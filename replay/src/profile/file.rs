@@ -273,7 +273,7 @@ impl ProfileFile {
             let judged = m.held_out.or(m.fitted)?;
             (judged.max_percent > HELD_OUT_MAX_PERCENT).then(|| {
                 format!(
-                    "the law of `{}` is up to {:.1} % off at points that it did not see (at most \
+                    "the latency model of `{}` is up to {:.1} % off at points that it did not see (at most \
                      {HELD_OUT_MAX_PERCENT} %)",
                     m.name, judged.max_percent
                 )

@@ -26,7 +26,7 @@ fn figures(s: &Summary) -> Figures {
 enum By {
     /// The profile, with all that it has.
     Profile,
-    /// Its laws alone.
+    /// Its latency model alone.
     Law,
     /// Its laws, of a queue without a policy.
     Queue,
@@ -114,7 +114,7 @@ pub(super) fn summed(points: &[&PointResult]) -> Vec<String> {
 
 /// The columns of [`summed`].
 pub(super) const SUMMED: &str =
-    "1 to 99 %|mean|largest|laws alone|other points|latency p50|latency p99|goodput";
+    "1 to 99 %|mean|largest|latency model alone|other points|latency p50|latency p99|goodput";
 
 /// The table that a report leads with.
 pub(super) fn table(points: &[&PointResult]) -> Table {
@@ -140,7 +140,7 @@ pub(super) fn table(points: &[&PointResult]) -> Table {
     for (what, easy) in [("between 1 and 99 %", false), ("the other points", true)] {
         let chosen = twins.iter().filter(|(p, m)| is_easy(*p, *m) == easy);
         let errors: Vec<f64> = chosen.map(|(p, m)| (m - p).abs()).collect();
-        let mut line = words(&format!("finish rate as twins, {what}"), "points", errors.len());
+        let mut line = words(&format!("finish rate re-simulated, {what}"), "points", errors.len());
         line.extend([two(mean(&errors)), two(largest(&errors))]);
         lines.push(line);
     }
@@ -154,12 +154,11 @@ pub(super) fn table(points: &[&PointResult]) -> Table {
         "By the profile alone, of stable points (the standard deviation of their draws is at most \
          {SENSITIVE_POINTS} points) with a valid run: measured against predicted. Latency and goodput are \
          those of the first draw. Points where both finish rates are at most 1 % or at least 99 % are apart: \
-         they are easy to predict. Beside them two naive predictions: the laws alone, without noise, stalls \
+         they are easy to predict. Beside them two naive predictions: the latency model alone, without noise, stalls \
          and overhead; and a queue without a policy (first in, first out, in the largest batches) under these \
-         laws. The order is that of pairs of policies at one load whose measured finish rates are more than \
+         latency models. The order is that of pairs of policies at one load whose measured finish rates are more than \
          {APART_POINTS} points apart. A row without a point is left out: older runs have no p90."
     );
-    let columns =
-        "error of|in|points|mean|largest|laws alone: mean|largest|queue: mean|largest of the queue";
+    let columns = "error of|in|points|mean|largest|latency model alone: mean|largest|queue: mean|largest of the queue";
     text_table(&caption, columns, lines)
 }

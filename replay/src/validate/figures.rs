@@ -19,7 +19,7 @@ pub fn figures(campaign: &Campaign, standing: &Standing) -> Vec<(String, String,
     for (name, profile) in &standing.profiles {
         for model in &profile.model {
             let says = format!(
-                "Error of the law of `{}` in percent of the measured median, by batch size and length; \
+                "Error of the latency model of `{}` in percent of the measured median, by batch size and length; \
                  it saw only a part of these points.",
                 model.name
             );
@@ -104,8 +104,8 @@ fn law_errors(campaign: &Campaign, profile: &ProfileFile, model: &ModelRow) -> O
     let row = |p: &crate::profile::PointRow| Row {
         experiment: campaign.file.name.clone(),
         axes: format!("batch={};length={:.1}", p.batch, p.longest_us),
-        system: "law".to_string(),
-        policy: "law".to_string(),
+        system: "latency model".to_string(),
+        policy: "latency model".to_string(),
         scope: "all".to_string(),
         metric: "error_percent".to_string(),
         unit: "unitless".to_string(),
@@ -116,7 +116,7 @@ fn law_errors(campaign: &Campaign, profile: &ProfileFile, model: &ModelRow) -> O
     let rows: Vec<Row> = model.point.iter().map(row).collect();
     let picture_of = Picture {
         kind: PictureKind::Heat,
-        title: format!("Absolute error of the law of {}, percent", model.name),
+        title: format!("Absolute error of the latency model of {}, percent", model.name),
         source: format!("{}, {}", profile.device.device, profile.date),
         metrics: vec!["error_percent".to_string()],
         x: "length".to_string(),

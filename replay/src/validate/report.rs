@@ -36,7 +36,7 @@ pub fn markdown(
     page.section("By action", actions(&results));
     page.section("By load", [Part::Table(bands(&results))]);
     page.section("By point", [Part::Table(table(standing))]);
-    page.section("By run, as twins", twins::table(standing).part());
+    page.section("By run, re-simulated", twins::table(standing).part());
     page.section("Invalid runs", invalid(standing));
     page.section("Profiles", [Part::Table(profiles(standing))]);
     let facts = circumstances(campaign, standing, v.on_a_gpu);
@@ -252,7 +252,7 @@ fn table(standing: &Standing) -> Table {
         "Finish rates in percent: the mean of the draws with the middle 95 % of them, and the mean of the valid runs; the \
          difference is that of the means, in percentage points. A sensitive point has none: it says how many of its runs \
          lie in the middle 95 %. Beside them the naive predictions.",
-        "policy|time alone (ms)|SLO (ms)|load|rate (1/s)|predicted|95 % of draws|measured|difference|spread|laws alone\
+        "policy|time alone (ms)|SLO (ms)|load|rate (1/s)|predicted|95 % of draws|measured|difference|spread|latency model alone\
          |queue|mean batch, simulated|measured batch",
         results,
     )
@@ -306,7 +306,7 @@ fn profiles(standing: &Standing) -> Table {
             })
         });
     text_table(
-        "Errors of the fitted law in percent of the measured median: at the points it was fitted to, and at sizes and \
+        "Errors of the fitted latency model in percent of the measured median: at the points it was fitted to, and at sizes and \
          lengths that it did not see.",
         "profile|model|fitted: median|largest|not seen: median|largest not seen|launch, median (us)|result, median (us)\
          |sigma of batches (%)|cores away (%)|drift (%)",

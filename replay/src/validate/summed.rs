@@ -57,13 +57,13 @@ pub fn table(campaigns: &[Finished]) -> String {
     let all: Vec<&PointResult> = campaigns.iter().flat_map(|c| &c.results).collect();
     let rows = own.chain((campaigns.len() > 1).then(|| row("all", &all)));
     let caption = "Measured less predicted finish rate, in percentage points: mean and largest absolute value over \
-                   stable points. By the profile alone: of points between 1 and 99 %, beside what the laws alone \
+                   stable points. By the profile alone: of points between 1 and 99 %, beside what the latency models alone \
                    predict and the number of the other points, with mean errors of latency and goodput in percent. \
-                   As twins: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % \
+                   Re-simulated: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % \
                    of the draws.";
     let columns = format!(
-        "campaign|device|points|runs|same decisions|valid runs|{SUMMED}|sensitive runs inside|as twins: known \
-         runs|points as twins|mean as twins|largest as twins|sensitive as twins"
+        "campaign|device|points|runs|same decisions|valid runs|{SUMMED}|sensitive runs inside|re-simulated: known \
+         runs|points re-simulated|mean re-simulated|largest re-simulated|sensitive re-simulated"
     );
     let mut page = Page::new("validation", "campaigns");
     page.section("Campaigns", [Part::Table(text_table(caption, &columns, rows))]);

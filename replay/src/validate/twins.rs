@@ -157,12 +157,12 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
     let against = j.all.against(campaign.file.targets).unwrap_or(none.to_string());
     let told = j.sensitive.told().map_or(String::new(), |told| format!(" {told}"));
     let mut all = vec![format!(
-        "As twins, on the machine as it was in each run: {against}{told} Of {} runs the machine is known, of {} \
+        "Re-simulated, on the machine as it was in each run: {against}{told} Of {} runs the machine is known, of {} \
          it is not.",
         j.valid_runs, j.unknown_runs
     )];
     if !j.not_validated.is_empty() {
-        all.push(format!("Not validated as twins: {}.", j.not_validated.join("; ")));
+        all.push(format!("Not validated re-simulated: {}.", j.not_validated.join("; ")));
     }
     let (same, told) = j.retraced;
     if told > 0 {
@@ -177,10 +177,10 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
 /// Every run beside its twin.
 pub(super) fn table(standing: &Standing) -> Table {
     let caption = "Finish rates in percent: predicted a priori, by the profile alone; on the machine as it was (the mean of \
-                   the draws with the middle 95 % of them); measured. Slower: by the median batch, than its law says. \
-                   Error: standard error of the speed at an instant. Away: shares of the run.";
-    let columns = "point|run|a priori|twin|95 % of draws|measured|less twin|slower (%)|error (%)|longest without (s)\
-                   |controller away (%)|lanes away (%)|decisions|unknown";
+                   the draws with the middle 95 % of them); measured. Slower: by the median batch, than its latency \
+                   model says. Error: standard error of the speed at an instant. Away: shares of the run.";
+    let columns = "point|run|a priori|re-simulated|95 % of draws|measured|less re-simulated|slower (%)|error (%)|\
+                   longest without (s)|controller away (%)|lanes away (%)|decisions|unknown";
     let results = standing.points.iter().filter_map(|(point, r)| Some((point, r.as_ref()?)));
     let runs =
         results.flat_map(|(p, r)| r.runs.iter().zip(1..).map(move |(run, i)| (p, r, run, i)));

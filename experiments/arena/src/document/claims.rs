@@ -1,15 +1,16 @@
 //! What the papers claim: a point for each headline, and all of it as a table.
 
-use crate::claims::Judged;
+use crate::claims::{Judged, Verdicts};
 use orrery_report::page::Part;
 use orrery_reproduce::claims::table as claim_table;
-use orrery_reproduce::claims::{Checked, Claim, Verdict};
+use orrery_reproduce::claims::{Checked, Claim, Verdict, Within, region_part, values_with};
 
 const ALL: [Verdict; 5] =
     [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotJudged, Verdict::NotRun];
 
 /// The section; `is_part` where some of the suite or of its seeds was left out.
-pub fn parts(judged: &[Judged], is_part: bool) -> Vec<Part> {
+pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
+    let judged = &verdicts.judged[..];
     if judged.is_empty() {
         return Vec::new();
     }
@@ -20,7 +21,9 @@ pub fn parts(judged: &[Judged], is_part: bool) -> Vec<Part> {
         let is_judged =
             |j: &Judged| !matches!(j.checked.verdict, Verdict::NotJudged | Verdict::NotRun);
         match !is_part || rest[..n].iter().any(is_judged) {
-            true => points.push(point(&rest[..n])),
+            true => {
+                points.push(format!("{}{}", point(&rest[..n]), edge(&first.headline.id, verdicts)))
+            }
             false => undone += 1,
         }
         rest = &rest[n..];
@@ -36,7 +39,37 @@ pub fn parts(judged: &[Judged], is_part: bool) -> Vec<Part> {
     let table = claim_table(&claims, &checked).part();
     let folded =
         Part::Folded("Each headline in each regime".to_string(), table.into_iter().collect());
-    Part::list(points).into_iter().chain([folded]).collect()
+    Part::list(points).into_iter().chain([folded]).chain(edges(verdicts)).collect()
+}
+
+/// Where a headline holds by the values of its two axes, in words.
+fn edge(headline: &str, verdicts: &Verdicts) -> String {
+    let Some((h, edge)) = verdicts.edges.iter().find(|(h, _)| h.id == headline) else {
+        return String::new();
+    };
+    let axes = h.edge.join(" and ");
+    match values_with(edge, Verdict::Holds).as_str() {
+        "" => format!(" With no value of {axes} does it hold."),
+        values => format!(" By {axes} it holds with {values}."),
+    }
+}
+
+/// The same as maps, one for each pair of axes.
+fn edges(verdicts: &Verdicts) -> Vec<Part> {
+    let mut pairs: Vec<&[String]> = Vec::new();
+    for (headline, _) in &verdicts.edges {
+        if !pairs.contains(&headline.edge.as_slice()) {
+            pairs.push(&headline.edge);
+        }
+    }
+    let map = |axes: &[String]| {
+        let here = verdicts.edges.iter().filter(|(h, _)| h.edge == axes);
+        let (claims, regions): (Vec<Claim>, Vec<Vec<Within>>) =
+            here.map(|(h, within)| (h.claim.clone(), within.clone())).unzip();
+        let title = format!("Where each headline holds, by {}", axes.join(" and "));
+        Part::Folded(title, region_part(&claims, axes, &regions))
+    };
+    pairs.into_iter().map(map).collect()
 }
 
 /// How many verdicts of each kind, in the papers' own regimes and elsewhere.

@@ -1,4 +1,4 @@
-use crate::claims::{Headlines, Judged, judge, rows};
+use crate::claims::{Headlines, Judged, Verdicts, judge, rows};
 use crate::fight::{Asked, Fought};
 use crate::league::League;
 use crate::suite::Suite;
@@ -37,6 +37,8 @@ fn every_headline_names_regimes_policies_and_metrics_that_there_are() {
             "{h:?}"
         );
         assert!(h.own.is_empty() != h.not_asked.is_empty(), "{h:?}");
+        let has = |axis: &String| suite.axes.iter().any(|a| a.name == *axis);
+        assert!([0, 2].contains(&h.edge.len()) && h.edge.iter().all(has), "{h:?}");
         for own in &h.own {
             let regime = all.regime.iter().find(|r| r.name == *own).expect("a regime");
             assert!(scenarios(&format!("{};{}", regime.at, h.own_at)) > 0, "{h:?} {own}");
@@ -45,7 +47,7 @@ fn every_headline_names_regimes_policies_and_metrics_that_there_are() {
 }
 
 /// A league of made-up finish rates, with a little luck that all share.
-fn league(suite: Suite, seeds: u32, made: &[(&str, f64)]) -> (League, Vec<Judged>) {
+fn league(suite: Suite, seeds: u32, made: &[(&str, f64)]) -> (League, Verdicts) {
     let policies = made.iter().map(|m| PolicySpec::parse(m.0).expect("a policy")).collect();
     let cell = |axes: &str, (name, rate): (&str, f64)| {
         let run = |i: u32| {
@@ -69,13 +71,13 @@ fn league(suite: Suite, seeds: u32, made: &[(&str, f64)]) -> (League, Vec<Judged
     let row = |a: &crate::suite::Asked| made.iter().map(|m| cell(&a.axes, *m)).collect();
     let cells = suite.scenarios.iter().map(row).collect();
     let league = League::of(Asked::of(suite, policies, seeds), vec![], cells);
-    let judged = judge(&league, &crate::rows::of(&league)).expect("verdicts");
-    (league, judged)
+    let verdicts = judge(&league, &crate::rows::of(&league)).expect("verdicts");
+    (league, verdicts)
 }
 
-fn of<'a>(judged: &'a [Judged], headline: &str, regime: &str) -> &'a Judged {
+fn of<'a>(verdicts: &'a Verdicts, headline: &str, regime: &str) -> &'a Judged {
     let is = |j: &&Judged| j.headline.id == headline && j.regime.name == regime;
-    judged.iter().find(is).expect("one")
+    verdicts.judged.iter().find(is).expect("one")
 }
 
 #[test]
@@ -104,6 +106,18 @@ fn a_headline_holds_where_the_numbers_say_so_and_nowhere_else() {
     assert!(rate.verdict == Verdict::NotJudged && rate.why.contains("--goodput"), "{rate:?}");
     let never = &of(&judged, "alpaserve", "clusters").checked;
     assert!(never.verdict == Verdict::NotJudged && never.why.contains("divided"), "{never:?}");
+    // By two axes of the suite, in words and as data.
+    let text = crate::document::document(&league, None, None, &judged, &[]).to_text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("By slo_x_p99 and times it holds with 1.5, constant; 3, constant;"),
+        "{words}"
+    );
+    assert!(words.contains("With no value of cluster and arrivals does it hold."), "{words}");
+    let (_, edge) = judged.edges.iter().find(|(h, _)| h.id == "orloj-static").expect("a map");
+    assert_eq!(edge.len(), 12);
+    let json = crate::rows::json(&league, None, &judged);
+    assert_eq!(json["edges"][0]["came_out"][0]["verdict"], "holds", "{json:#}");
     // As rows: one for each, with the verdict.
     let rows = rows(&league, &judged);
     assert_eq!(rows.len(), headlines().headline.len() * headlines().regime.len());

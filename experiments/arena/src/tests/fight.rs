@@ -65,10 +65,10 @@ fn league(asked: &Asked, how: &How) -> (String, String, String) {
     let rows = rows::of(&league);
     let json = orrery_results::to_json(
         &rows,
-        &[("arena", rows::json(&league, None, serde_json::Value::Null))],
+        &[("arena", rows::json(&league, None, &Default::default()))],
     );
     (
-        document::document(&league, None, None, &[], &[]).to_text(),
+        document::document(&league, None, None, &Default::default(), &[]).to_text(),
         orrery_results::to_csv(&rows),
         json,
     )

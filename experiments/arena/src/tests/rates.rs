@@ -32,7 +32,7 @@ fn rates_are_those_of_the_one_search_whatever_the_threads_and_shards() {
         league.rates = rates(&asked, how).expect("a search");
         let rates = league.rates.clone().expect("rates");
         (
-            document::document(&league, None, None, &[], &[]).to_text(),
+            document::document(&league, None, None, &Default::default(), &[]).to_text(),
             to_csv(&rows::of(&league)),
             rates,
         )
@@ -76,7 +76,7 @@ fn the_worst_requests_are_told_of_where_one_s_own_policy_loses_most() {
     let worst = &stories[0];
     assert!(worst.policy == "fifo" && worst.requests.len() == 3, "{worst:?}");
     assert!(worst.requests[0].1.contains("arriv"), "{worst:?}");
-    let page = document::document(&league, None, None, &[], &stories);
+    let page = document::document(&league, None, None, &Default::default(), &stories);
     let title = format!("fifo in {}: its worst requests, seed {}", losses[0], worst.seed);
     assert!(page.to_html().contains(&title) && !page.to_text().contains(&title));
 }

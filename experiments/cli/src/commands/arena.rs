@@ -13,7 +13,7 @@ use orrery_report::figure::{Size, check_name, save, unsuitable};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms, Output, result_files, say};
-use orrery_results::{Row, to_json, wide};
+use orrery_results::Row;
 use orrery_scenario::{PolicySpec, Scenario, SpecError, policies};
 use orrery_sweep::notes::say_slow;
 use orrery_sweep::shard::Shard;
@@ -311,19 +311,18 @@ fn answer(
     before: Option<&[Row]>,
 ) -> Result<Answer, SpecError> {
     let mut rows = rows::of(league);
-    let judged = claims::judge(league, &rows)?;
-    rows.extend(claims::rows(league, &judged));
+    let verdicts = claims::judge(league, &rows)?;
+    rows.extend(claims::rows(league, &verdicts));
     let stories = match args.output.html {
         Some(_) => stories::told(league)?,
         None => Vec::new(),
     };
     let file = args.against.as_deref().map_or(String::new(), |f| f.display().to_string());
     let against = before.map(|before| Against::of(&file, &rows, before)).transpose()?;
-    let document = document::document(league, tuned, against.as_ref(), &judged, &stories);
+    let document = document::document(league, tuned, against.as_ref(), &verdicts, &stories);
     let forms = Forms {
         table: document.to_text(),
-        wide: wide(&rows),
-        json: to_json(&rows, &[("arena", rows::json(league, tuned, claims::json(&judged)))]),
+        more: vec![("arena", rows::json(league, tuned, &verdicts))],
         page: args.output.html.is_some().then_some(document),
         rows,
     };

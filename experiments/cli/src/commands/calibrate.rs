@@ -6,7 +6,6 @@ use orrery_import::{Arriving, Options};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, Forms, Output};
-use orrery_results::{to_json, wide};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use std::path::PathBuf;
 
@@ -94,13 +93,11 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
             write_atomically(&folder.join(format!("{name}.scenario.toml")), text.as_bytes())?;
         }
     }
-    let rows = found.rows()?;
     let forms = Forms {
         table: document.to_text(),
-        wide: wide(&rows),
-        json: to_json(&rows, &[("calibration", found.in_json())]),
+        more: vec![("calibration", found.in_json())],
         page: args.output.html.is_some().then_some(document),
-        rows,
+        rows: found.rows()?,
     };
     forms.answer(&name, &args.output)
 }

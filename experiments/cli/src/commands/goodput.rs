@@ -7,7 +7,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_report::Forms;
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::{Answer, Output};
-use orrery_results::{to_json, wide};
 use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
@@ -134,8 +133,7 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
     let document = report::document(&file, search, &out, &policies, &answers.each)?;
     let forms = Forms {
         table: document.to_text(),
-        wide: wide(&out),
-        json: to_json(&out, &[(S::KIND, name.into()), ("notes", notes_of(&out).into())]),
+        more: vec![(S::KIND, name.into()), ("notes", notes_of(&out).into())],
         page: args.output.html.as_ref().map(|_| drawn(document, &out)),
         rows: out,
     };

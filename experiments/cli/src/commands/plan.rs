@@ -9,7 +9,6 @@ use orrery_report::figure::{Size, check_name};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, Forms, Output, tell};
-use orrery_results::{to_json, wide};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 
@@ -119,13 +118,11 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
             write_atomically(&folder.join(file), text.as_bytes())?;
         }
     }
-    let rows = all.rows.clone();
     let forms = Forms {
         table: document.to_text(),
-        wide: wide(&rows),
-        json: to_json(&rows, &[("plan", name.clone().into())]),
+        more: vec![("plan", name.clone().into())],
         page: args.output.html.is_some().then_some(document),
-        rows,
+        rows: all.rows.clone(),
     };
     let answer = forms.answer(&name, &args.output)?;
     Ok(Answer { failed: !all.plan.is_answered(), ..answer })

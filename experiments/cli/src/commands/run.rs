@@ -10,7 +10,6 @@ pub use args::Run;
 use orrery_report::threads::pool;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms};
-use orrery_results::to_json;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
@@ -68,11 +67,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     };
     let forms = Forms {
         table: of_run(&scenario, first, &rows, args.details).to_text(),
-        wide: orrery_results::wide(&rows),
-        json: to_json(
-            &rows,
-            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
-        ),
+        more: vec![("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
         page,
         rows,
     };

@@ -20,7 +20,8 @@ pub struct Within {
     pub checked: Checked,
 }
 
-/// What came of each claim with the values of these axes, in the order in which they were run.
+/// What came of each claim with the values of these axes, in the order in which they were run; a cell that lacks one is of
+/// no value.
 pub fn within(
     claims: &[Claim],
     axes: &[String],
@@ -28,12 +29,12 @@ pub fn within(
     rows: &[Row],
 ) -> Vec<Vec<Within>> {
     let at = |row: &Row| {
-        let parts = axes.iter().filter_map(|a| Some(format!("{a}={}", axis(row, a)?)));
-        parts.collect::<Vec<_>>().join(";")
+        let parts = axes.iter().map(|a| Some(format!("{a}={}", axis(row, a)?)));
+        Some(parts.collect::<Option<Vec<_>>>()?.join(";"))
     };
     let of = |(claim, whole): (&Claim, Checked)| {
         let mut places: Vec<String> = Vec::new();
-        for place in cells(claim, rows).0.iter().map(|(row, _)| at(row)) {
+        for place in cells(claim, rows).0.iter().filter_map(|(row, _)| at(row)) {
             if !places.contains(&place) {
                 places.push(place);
             }

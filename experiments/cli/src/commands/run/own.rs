@@ -5,7 +5,6 @@ use orrery_report::say;
 use orrery_report::threads::pool;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms};
-use orrery_results::to_json;
 use orrery_scenario::SpecError;
 use orrery_scenario::own::{World, WorldFile};
 use orrery_sweep::own::{OwnWorld, document, rows_of_file};
@@ -57,8 +56,7 @@ pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, Spec
     let document = document(&file, first, &rows);
     let forms = Forms {
         table: document.to_text(),
-        wide: orrery_results::wide(&rows),
-        json: to_json(&rows, &[(F::World::KEY, name.to_string().into())]),
+        more: vec![(F::World::KEY, name.to_string().into())],
         page: args.output.html.as_ref().map(|_| drawn(document, &rows)),
         rows,
     };
