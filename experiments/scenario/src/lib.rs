@@ -38,7 +38,6 @@ mod key_names;
 pub mod kind;
 mod listed;
 pub mod own;
-pub mod pool;
 mod range;
 pub mod reference;
 pub mod scenario;

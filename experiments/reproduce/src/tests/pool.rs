@@ -129,7 +129,8 @@ fn a_scenario_of_the_same_pool_has_the_same_base() {
         let setup = scenario.setup(1).unwrap_or_else(|e| panic!("{model}: {e}"));
         assert_eq!(setup.kinds[0].base, marked, "{model}, {sizes}");
         let world = World::new(model, &Conditions::default()).unwrap();
-        assert_eq!(world.truth.base, marked, "{model}");
+        let pool = world.of(&world.homogeneous()).unwrap().setup(1).unwrap();
+        assert_eq!(pool.kinds[0].base, marked, "{model}");
     }
 }
 

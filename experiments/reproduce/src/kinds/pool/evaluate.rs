@@ -7,8 +7,9 @@ use super::oracle::oracle;
 use super::scheme::Scheme;
 use super::world::World;
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
-use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, probe};
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::search::{self, Bracket, Criterion, Load, Rule, Stop};
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_sim::time::Span;
 use orrery_solvers::search::threshold;
 use orrery_solvers::{PlannerError, Pool};
 use orrery_sweep::hash::spec_sha256;
@@ -78,7 +79,7 @@ impl<'a> Evaluator<'a> {
             Scheme::Drs { .. } => format!("{:?}", c.drs_thresholds),
             _ => String::new(),
         };
-        let truth = format!("{} {:?} {}", world.model, c.types, world.truth.qos.ns());
+        let truth = format!("{} {:?} {}", world.model, c.types, world.qos.ns());
         let run = format!("{:?} {:?} {} {}", c.sizes, c.arrivals, c.queries, c.precision);
         let from = format!("{:e} {:?}", self.hint(world, pool), self.seeds);
         spec_sha256(&["pool", &truth, &run, &from, scheme.text(), &thresholds, &pool.to_string()])
@@ -129,12 +130,13 @@ impl<'a> Evaluator<'a> {
                 Ok(Value { by_seed_per_s, threshold: None })
             }
             Scheme::Orcl => {
-                let by_seed_per_s = self.seeds.iter().map(|&s| oracle(world, pool, s)).collect();
+                let of = |&seed| oracle(world, pool, seed);
+                let by_seed_per_s = self.seeds.iter().map(of).collect::<Result<_, _>>()?;
                 Ok(Value { by_seed_per_s, threshold: None })
             }
             Scheme::Policy(policy) => {
-                let found = self.allowable(world, pool, policy, from_per_s)?;
-                Ok(Value { by_seed_per_s: found.by_seed_per_s, threshold: None })
+                let by_seed_per_s = self.allowable(world, pool, policy, from_per_s)?;
+                Ok(Value { by_seed_per_s, threshold: None })
             }
             Scheme::Drs { scan } => self.drs(world, pool, *scan, from_per_s),
         }
@@ -144,22 +146,42 @@ impl<'a> Evaluator<'a> {
         (HINT * world.bound_per_s(pool)).clamp(0.01, 1e6)
     }
 
+    /// The allowable throughput (Kairos, section 3) by seed: the highest rate at which the percentile of the latencies is
+    /// within the QoS; 0 where there is none. A rate below one that failed may hold by chance: the rate found is one that
+    /// holds with one that does not within `precision` above it.
     fn allowable(
         &self,
         world: &World,
         pool: &Pool,
         policy: &PolicySpec,
         from_per_s: f64,
-    ) -> Result<Allowable, SpecError> {
-        let (precision, seeds) = (world.conditions.precision, self.seeds.clone());
-        let search = Search { from_per_s, precision, seeds };
-        allowable(&run(world, pool, policy, 0), &search).map_err(|e| match e {
-            SearchError::Spec(e) => e,
-            unbounded => {
+    ) -> Result<Vec<f64>, SpecError> {
+        let precision = world.conditions.precision;
+        let scenario = world.of(pool)?;
+        // Small steps first: the bound is a good idea of the rate.
+        let bracket = Bracket {
+            start: from_per_s,
+            tolerance: precision,
+            target: None,
+            step: 1.0 + 8.0 * precision,
+            step_max: 4.0,
+            around: false,
+        };
+        let of = |&seed: &u64| {
+            let found = bracket.highest(|rate, _| probe(world, &scenario, policy, seed, rate))?;
+            if let Some(rate) = found.good_up_to {
+                let found = format!("the QoS still holds at {rate} queries/s");
                 let remedy = "give more queries, or a smaller pool";
-                SpecError::value("queries", unbounded, "a rate that breaks the QoS", remedy)
+                return Err(SpecError::value(
+                    "queries",
+                    found,
+                    "a rate that breaks the QoS",
+                    remedy,
+                ));
             }
-        })
+            Ok(found.value.unwrap_or(0.0))
+        };
+        self.seeds.iter().map(of).collect()
     }
 
     /// The best threshold for the pool. The thresholds' values are means over the seeds.
@@ -173,12 +195,13 @@ impl<'a> Evaluator<'a> {
         let mut found: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let evaluate = |threshold: u32| {
             let policy = drs(threshold).map_err(Failed::Spec)?;
-            let a = self.allowable(world, pool, &policy, from_per_s).map_err(Failed::Spec)?;
-            if a.rate_per_s > 0.01 {
-                from_per_s = a.rate_per_s;
+            let rates = self.allowable(world, pool, &policy, from_per_s).map_err(Failed::Spec)?;
+            let rate_per_s = rows::mean(&rates);
+            if rate_per_s > 0.01 {
+                from_per_s = rate_per_s;
             }
-            found.insert(threshold, a.by_seed_per_s);
-            Ok::<f64, Failed>(a.rate_per_s)
+            found.insert(threshold, rates);
+            Ok::<f64, Failed>(rate_per_s)
         };
         let thresholds = world.conditions.drs_thresholds.as_slice();
         let split = if scan {
@@ -241,13 +264,13 @@ impl<'a> Evaluator<'a> {
             }
             Scheme::Orcl | Scheme::UpperBound => return Ok(true),
         };
+        let scenario = world.of(pool)?;
         for policy in &policies {
             for (&seed, &rate) in self.seeds.iter().zip(&best.by_seed_per_s) {
                 if rate <= 0.0 {
                     return Ok(true);
                 }
-                let run = run(world, pool, policy, seed);
-                if probe(&run, rate, world.conditions.precision)?.good {
+                if probe(world, &scenario, policy, seed, rate)?.good {
                     return Ok(true);
                 }
             }
@@ -272,18 +295,28 @@ fn drs(threshold: u32) -> Result<PolicySpec, SpecError> {
     PolicySpec::parse(&format!("drs[threshold={threshold}]"))
 }
 
-fn run<'a>(world: &'a World, pool: &'a Pool, policy: &'a PolicySpec, seed: u64) -> PoolRun<'a> {
-    PoolRun {
-        model: &world.truth,
-        counts: &pool.0,
-        policy,
-        arrivals: &world.arrivals,
-        sizes: &world.sizes,
-        queries: world.conditions.queries,
-        warm_up: 0,
-        percentile: PERCENTILE,
-        seed,
-    }
+/// Whether the QoS holds at a rate, by as many queries as the conditions say unless it is clear before.
+fn probe(
+    world: &World,
+    pool: &Scenario,
+    policy: &PolicySpec,
+    seed: u64,
+    rate_per_s: f64,
+) -> Result<search::Probe, SpecError> {
+    let rule = Rule {
+        criterion: Criterion::BadRate,
+        target: 1.0 - PERCENTILE,
+        tolerance: world.conditions.precision,
+        requests_per_model: world.conditions.queries,
+        warm_up: Span::ZERO,
+        least: Span::ZERO,
+        exactly: None,
+        stop: Stop::Clear,
+        load: Load::Steady { rate_per_s, capacity_per_s: None },
+        moves: None,
+        by_flow: false,
+    };
+    search::probe(&pool.with_rate(rate_per_s)?.setup(seed)?, policy, seed, rule)
 }
 
 /// As an entry of the store.

@@ -1,17 +1,15 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
 use super::conditions::{Arrivals, Conditions, From, Sizes};
-use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
-use orrery_scenario::kairos;
-use orrery_scenario::pool::PoolModel;
+use orrery_scenario::search::REQUESTS_ENDLESS;
+use orrery_scenario::{Scenario, SpecError, kairos};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
 use orrery_solvers::{
     Catalogue, Ingredients, InstanceType, Latency, Pool, Price, Profile, Ranking, Space, released,
     upper_bound_per_s,
 };
-use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::query_sizes::{KAIROS_MAX, SizeLaw};
 
 /// How many queries the planner has seen (the paper: "e.g., 10000"; more, so that little is left to
@@ -24,17 +22,15 @@ pub struct World {
     pub model: String,
     /// The conditions.
     pub conditions: Conditions,
-    /// What is simulated, with the types of the conditions as kinds.
-    pub truth: PoolModel,
-    /// The law of sizes.
-    pub sizes: SizeLaw,
-    /// The law of arrivals, at one query/s.
-    pub arrivals: ArrivalLaw,
+    /// The QoS target.
+    pub qos: Span,
     /// The pools under the budget.
     pub space: Space,
     /// Their order by upper bound.
     pub ranking: Ranking,
     ingredients: Ingredients,
+    /// One instance of each type, at one query/s.
+    scenario: Scenario,
 }
 
 impl World {
@@ -55,20 +51,12 @@ impl World {
             let allowed = "100 to 10000000";
             return Err(SpecError::value("queries", c.queries, allowed, "choose another"));
         }
+        if !(1e-6..=0.5).contains(&c.precision) {
+            let allowed = "a share from 0.000001 to 0.5";
+            return Err(SpecError::value("precision", c.precision, allowed, "choose another"));
+        }
         let at = types(c)?;
         let qos = measured.qos.scale(c.qos_factor);
-        let whole = PoolModel::kairos(model).expect("the model is known");
-        let own = |laws: &[orrery_sim::latency::Latency]| {
-            at.iter().map(|&i| laws[i].clone()).collect::<Vec<_>>()
-        };
-        let base = at.iter().position(|&i| i as u32 == whole.base).unwrap_or(0) as u32;
-        let truth = PoolModel {
-            truth: own(&whole.truth),
-            believed: own(&whole.believed),
-            base,
-            largest: whole.largest,
-            qos,
-        };
         let sizes = size_law(&c.sizes)?;
         let catalogue = catalogue(c, &at)?;
         let budget = Price::usd_per_hour("budget_usd_per_hour", c.budget_usd_per_hour);
@@ -91,13 +79,21 @@ impl World {
         Ok(World {
             model: model.to_string(),
             conditions: c.clone(),
-            truth,
-            sizes,
-            arrivals: arrivals(c.arrivals),
+            qos,
             space,
             ranking,
             ingredients,
+            scenario: scenario(model, c, qos)?,
         })
+    }
+
+    /// A pool as a scenario, at one query/s.
+    ///
+    /// # Errors
+    /// When it has another number of types.
+    pub fn of(&self, pool: &Pool) -> Result<Scenario, SpecError> {
+        let count = |(i, n): (usize, &u32)| (format!("device[{i}].count"), (*n).into());
+        self.scenario.with(&pool.0.iter().enumerate().map(count).collect::<Vec<_>>())
     }
 
     /// The upper bound of any pool, within the budget or not.
@@ -184,13 +180,33 @@ fn size_law(sizes: &Sizes) -> Result<SizeLaw, SpecError> {
     })
 }
 
-fn arrivals(law: Arrivals) -> ArrivalLaw {
-    match law {
-        Arrivals::Poisson => ArrivalLaw::Poisson { rate_per_s: 1.0 },
-        Arrivals::IntegerPoisson => {
-            ArrivalLaw::IntegerPoisson { rate_per_s: 1.0, unit: Span::from_ms(1) }
+/// Its profile is the least that a scenario may have: only latencies by type and size are known.
+fn scenario(model: &str, c: &Conditions, qos: Span) -> Result<Scenario, SpecError> {
+    let max = KAIROS_MAX;
+    let sizes = match &c.sizes {
+        Sizes::Kairos => "\"kairos\"".to_string(),
+        Sizes::Lognormal { mu, sigma } => {
+            format!("{{ lognormal = {{ mu = {mu:?}, sigma = {sigma:?}, max = {max} }} }}")
         }
-    }
+        Sizes::Normal { mean, sd } => {
+            format!("{{ normal = {{ mean = {mean:?}, sd = {sd:?}, max = {max} }} }}")
+        }
+    };
+    let arrivals = match c.arrivals {
+        Arrivals::Poisson => "poisson",
+        Arrivals::IntegerPoisson => "integer_poisson",
+    };
+    let is_base = |name: &str| kairos::instance_types().iter().any(|t| t.name == name && t.is_base);
+    let device =
+        |kind: &String| format!("[[device]]\nkind = \"{kind}\"\nbase = {}\n", is_base(kind));
+    let devices: String = c.types.iter().map(device).collect();
+    let text = format!(
+        "policies = [\"kairos\"]\nallow_hopeless_slo = true\nprofile = {{ sizes = [1], batches = 1, bins = 1 }}\n\
+         [[zoo]]\nname = \"kairos\"\nmodels = [\"{model}\"]\nslo_ms = {:?}\nsizes = {sizes}\n{devices}\
+         [arrivals]\n{arrivals} = {{ rate_per_s = 1.0 }}\nrequests = {REQUESTS_ENDLESS}\n",
+        qos.as_ms_f64()
+    );
+    Scenario::from_text("pool.toml", &text)
 }
 
 #[cfg(test)]
@@ -215,7 +231,10 @@ mod tests {
         let types = ["g4dn.xlarge", "c5n.2xlarge", "r5n.large"].map(String::from).to_vec();
         let c = Conditions { types, ..Conditions::default() };
         let world = World::new("rm2", &c).unwrap();
-        assert_eq!((world.truth.truth.len(), world.space.pools()[0].0.len()), (3, 3));
+        assert_eq!(world.space.pools()[0].0.len(), 3);
+        assert!(
+            world.of(&Pool(vec![1, 4, 2])).is_ok() && world.of(&Pool(vec![1, 4, 2, 1])).is_err()
+        );
         // Beyond the budget: 2.552 $/h.
         assert_eq!(world.rank(&Pool(vec![1, 4, 2])), None);
         assert!(world.bound_per_s(&Pool(vec![1, 4, 2])) > 0.0);
@@ -231,6 +250,7 @@ mod tests {
             (Conditions { types: vec!["p3".into()], ..d() }, "types"),
             (Conditions { types: vec!["t3.xlarge".into()], ..d() }, "base"),
             (Conditions { queries: 3, ..d() }, "queries"),
+            (Conditions { precision: 2.0, ..d() }, "precision"),
             (Conditions { qos_factor: 1.2, ingredients: From::Released, ..d() }, "ingredients"),
         ] {
             let error = World::new("rm2", &c).err().unwrap().to_string();
