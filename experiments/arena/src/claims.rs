@@ -335,8 +335,8 @@ pub fn rows(league: &League, verdicts: &Verdicts) -> Vec<Row> {
     verdicts.judged.iter().map(row).collect()
 }
 
-/// The same for JSON: each claim with what came out, as an experiment's result has it.
-pub fn json(verdicts: &Verdicts) -> Value {
+/// The same for JSON: each claim with what came out, as an experiment's result has it; and where each headline holds.
+pub fn json(verdicts: &Verdicts) -> [Value; 2] {
     let one = |j: &Judged| {
         json!({
             "headline": j.headline.id, "source": j.headline.source, "regime": j.regime.name, "own": j.is_own,
@@ -344,11 +344,6 @@ pub fn json(verdicts: &Verdicts) -> Value {
             "came_out": j.checked,
         })
     };
-    verdicts.judged.iter().map(one).collect()
-}
-
-/// Where each headline holds, for JSON.
-pub fn edges_json(verdicts: &Verdicts) -> Value {
-    let one = |(h, within): &(Headline, Vec<Within>)| json!({"headline": h.id, "axes": h.edge, "came_out": within});
-    verdicts.edges.iter().map(one).collect()
+    let edge = |(h, within): &(Headline, Vec<Within>)| json!({"headline": h.id, "axes": h.edge, "came_out": within});
+    [verdicts.judged.iter().map(one).collect(), verdicts.edges.iter().map(edge).collect()]
 }

@@ -1,6 +1,5 @@
 //! A league as result rows, and as JSON.
 
-use crate::claims::{self, Verdicts};
 use crate::fight::Fought;
 use crate::league::League;
 use crate::tuned::Tuned;
@@ -82,8 +81,8 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
     Some(row)
 }
 
-/// What JSON has beside the rows.
-pub fn json(league: &League, tuned: Option<&Tuned>, verdicts: &Verdicts) -> Value {
+/// What JSON has beside the rows; of the papers' headlines what came of each, and where each holds.
+pub fn json(league: &League, tuned: Option<&Tuned>, [claims, edges]: [Value; 2]) -> Value {
     let suite = &league.asked.suite;
     let names = |all: &[usize]| all.iter().map(|p| league.name(*p)).collect::<Vec<_>>();
     let line = |l: &crate::board::Line| {
@@ -132,7 +131,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, verdicts: &Verdicts) -> Valu
         "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
-        "claims": claims::json(verdicts), "edges": claims::edges_json(verdicts),
+        "claims": claims, "edges": edges,
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
     })
 }

@@ -116,7 +116,7 @@ fn a_headline_holds_where_the_numbers_say_so_and_nowhere_else() {
     assert!(words.contains("With no value of cluster and arrivals does it hold."), "{words}");
     let (_, edge) = judged.edges.iter().find(|(h, _)| h.id == "orloj-static").expect("a map");
     assert_eq!(edge.len(), 12);
-    let json = crate::rows::json(&league, None, &judged);
+    let json = crate::rows::json(&league, None, crate::claims::json(&judged));
     assert_eq!(json["edges"][0]["came_out"][0]["verdict"], "holds", "{json:#}");
     // As rows: one for each, with the verdict.
     let rows = rows(&league, &judged);

@@ -63,10 +63,8 @@ fn league(asked: &Asked, how: &How) -> (String, String, String) {
     let cells = break_ties(asked, how, whole(asked, how)).expect("a fight").expect("not stopped");
     let league = League::of(asked.clone(), vec![0], cells);
     let rows = rows::of(&league);
-    let json = orrery_results::to_json(
-        &rows,
-        &[("arena", rows::json(&league, None, &Default::default()))],
-    );
+    let json =
+        orrery_results::to_json(&rows, &[("arena", rows::json(&league, None, Default::default()))]);
     (
         document::document(&league, None, None, &Default::default(), &[]).to_text(),
         orrery_results::to_csv(&rows),

@@ -322,7 +322,7 @@ fn answer(
     let document = document::document(league, tuned, against.as_ref(), &verdicts, &stories);
     let forms = Forms {
         table: document.to_text(),
-        more: vec![("arena", rows::json(league, tuned, &verdicts))],
+        more: vec![("arena", rows::json(league, tuned, claims::json(&verdicts)))],
         page: args.output.html.is_some().then_some(document),
         rows,
     };
