@@ -82,7 +82,15 @@ impl<'a> Evaluator<'a> {
         let truth = format!("{} {:?} {}", world.model, c.types, world.qos.ns());
         let run = format!("{:?} {:?} {} {}", c.sizes, c.arrivals, c.queries, c.precision);
         let from = format!("{:e} {:?}", self.hint(world, pool), self.seeds);
-        spec_sha256(&["pool", &truth, &run, &from, scheme.text(), &thresholds, &pool.to_string()])
+        spec_sha256(&[
+            "pool as a scenario",
+            &truth,
+            &run,
+            &from,
+            scheme.text(),
+            &thresholds,
+            &pool.to_string(),
+        ])
     }
 
     /// The values of several pools, in their order.
