@@ -90,8 +90,13 @@ impl World {
     /// A pool as a scenario, at one query/s.
     ///
     /// # Errors
-    /// When it has another number of types.
+    /// When it has another number of types, or no instance of the base type.
     pub fn of(&self, pool: &Pool) -> Result<Scenario, SpecError> {
+        let base = self.conditions.types.iter().position(|name| is_base(name));
+        if base.and_then(|i| pool.0.get(i)).is_none_or(|n| *n == 0) {
+            let remedy = "add one: what no other type serves in time would never be served";
+            return Err(SpecError::value("pool", pool, "an instance of the base type", remedy));
+        }
         let count = |(i, n): (usize, &u32)| (format!("device[{i}].count"), (*n).into());
         self.scenario.with(&pool.0.iter().enumerate().map(count).collect::<Vec<_>>())
     }
@@ -180,6 +185,10 @@ fn size_law(sizes: &Sizes) -> Result<SizeLaw, SpecError> {
     })
 }
 
+fn is_base(name: &str) -> bool {
+    kairos::instance_types().iter().any(|t| t.name == name && t.is_base)
+}
+
 /// Its profile is the least that a scenario may have: only latencies by type and size are known.
 fn scenario(model: &str, c: &Conditions, qos: Span) -> Result<Scenario, SpecError> {
     let max = KAIROS_MAX;
@@ -196,7 +205,6 @@ fn scenario(model: &str, c: &Conditions, qos: Span) -> Result<Scenario, SpecErro
         Arrivals::Poisson => "poisson",
         Arrivals::IntegerPoisson => "integer_poisson",
     };
-    let is_base = |name: &str| kairos::instance_types().iter().any(|t| t.name == name && t.is_base);
     let device =
         |kind: &String| format!("[[device]]\nkind = \"{kind}\"\nbase = {}\n", is_base(kind));
     let devices: String = c.types.iter().map(device).collect();
@@ -232,9 +240,11 @@ mod tests {
         let c = Conditions { types, ..Conditions::default() };
         let world = World::new("rm2", &c).unwrap();
         assert_eq!(world.space.pools()[0].0.len(), 3);
-        assert!(
-            world.of(&Pool(vec![1, 4, 2])).is_ok() && world.of(&Pool(vec![1, 4, 2, 1])).is_err()
-        );
+        assert!(world.of(&Pool(vec![1, 4, 2])).is_ok());
+        for (counts, says) in [(vec![1, 4, 2, 1], "device"), (vec![0, 4, 2], "base type")] {
+            let error = world.of(&Pool(counts)).err().unwrap().to_string();
+            assert!(error.contains(says), "{error}");
+        }
         // Beyond the budget: 2.552 $/h.
         assert_eq!(world.rank(&Pool(vec![1, 4, 2])), None);
         assert!(world.bound_per_s(&Pool(vec![1, 4, 2])) > 0.0);
