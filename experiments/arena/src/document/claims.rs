@@ -18,9 +18,7 @@ pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
     let (mut rest, mut undone) = (judged, 0);
     while let Some(first) = rest.first() {
         let n = rest.iter().take_while(|j| j.headline.id == first.headline.id).count();
-        let is_judged =
-            |j: &Judged| !matches!(j.checked.verdict, Verdict::NotJudged | Verdict::NotRun);
-        match !is_part || rest[..n].iter().any(is_judged) {
+        match !is_part || rest[..n].iter().any(|j| is_judged(&j.checked)) {
             true => {
                 points.push(format!("{}{}", point(&rest[..n]), edge(&first.headline.id, verdicts)))
             }
@@ -42,11 +40,14 @@ pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
     Part::list(points).into_iter().chain([folded]).chain(edges(verdicts)).collect()
 }
 
-/// Where a headline holds by the values of its two axes, in words.
+/// Where a headline holds by the values of its two axes, in words; nothing where it was judged with none.
 fn edge(headline: &str, verdicts: &Verdicts) -> String {
     let Some((h, edge)) = verdicts.edges.iter().find(|(h, _)| h.id == headline) else {
         return String::new();
     };
+    if !edge.iter().any(|w| is_judged(&w.checked)) {
+        return String::new();
+    }
     let axes = h.edge.join(" and ");
     match values_with(edge, Verdict::Holds).as_str() {
         "" => format!(" With no value of {axes} does it hold."),
@@ -70,6 +71,10 @@ fn edges(verdicts: &Verdicts) -> Vec<Part> {
         Part::Folded(title, region_part(&claims, axes, &regions))
     };
     pairs.into_iter().map(map).collect()
+}
+
+fn is_judged(checked: &Checked) -> bool {
+    !matches!(checked.verdict, Verdict::NotJudged | Verdict::NotRun)
 }
 
 /// How many verdicts of each kind, in the papers' own regimes and elsewhere.

@@ -92,7 +92,12 @@ impl World {
     /// # Errors
     /// When it has another number of types, or no instance of the base type.
     pub fn of(&self, pool: &Pool) -> Result<Scenario, SpecError> {
-        let base = self.conditions.types.iter().position(|name| is_base(name));
+        let types = &self.conditions.types;
+        if pool.0.len() != types.len() {
+            let allowed = format!("{} counts: {}", types.len(), types.join(", "));
+            return Err(SpecError::value("pool", pool, allowed, "give one for each type"));
+        }
+        let base = types.iter().position(|name| is_base(name));
         if base.and_then(|i| pool.0.get(i)).is_none_or(|n| *n == 0) {
             let remedy = "add one: what no other type serves in time would never be served";
             return Err(SpecError::value("pool", pool, "an instance of the base type", remedy));
@@ -241,7 +246,9 @@ mod tests {
         let world = World::new("rm2", &c).unwrap();
         assert_eq!(world.space.pools()[0].0.len(), 3);
         assert!(world.of(&Pool(vec![1, 4, 2])).is_ok());
-        for (counts, says) in [(vec![1, 4, 2, 1], "device"), (vec![0, 4, 2], "base type")] {
+        for (counts, says) in
+            [(vec![1, 4, 2, 1], "3 counts"), (vec![1, 4], "3 counts"), (vec![0, 4, 2], "base type")]
+        {
             let error = world.of(&Pool(counts)).err().unwrap().to_string();
             assert!(error.contains(says), "{error}");
         }
