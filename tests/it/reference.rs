@@ -7,6 +7,7 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests reference
 //! ```
 
+use crate::verdicts::Cause;
 use orrery_reproduce::registry;
 use orrery_scenario::scenario::file::ScenarioFile;
 use serde_json::json;
@@ -106,7 +107,7 @@ fn the_artifact_lists_every_experiment() {
             s if s < 60 => String::new(),
             s => format!(" ({} min)", s.div_ceil(60)),
         };
-        let of = ["holds", "does not hold", "undecided", "not run"].map(|v| count(id, v));
+        let of = ["holds", "does not hold", "undecided", "no answer"].map(|v| count(id, v));
         let claims = match of.iter().sum() {
             0 => String::new(),
             _ => format!(" {}", of.map(|n| n.to_string()).join("/")),
@@ -122,7 +123,7 @@ fn the_artifact_lists_every_experiment() {
         |(name, entries): &(&str, Vec<String>)| format!("| {name} | {} |\n", entries.join(", "));
     let rows: String = papers.iter().map(row).collect();
     let out =
-        format!("| | id (minutes) claims: hold/do not/undecided/not run |\n|---|---|\n{rows}");
+        format!("| | id (minutes) claims: hold/do not/undecided/no answer |\n|---|---|\n{rows}");
     check("../ARTIFACT.md", &[("experiments", out)]);
 }
 
@@ -131,7 +132,10 @@ fn the_artifact_lists_every_experiment() {
 fn every_claim_that_fails_has_a_cause() {
     let causes = crate::verdicts::causes();
     let of = |id: &str| id.split('-').next().expect("a paper").to_string();
-    let kept = crate::verdicts::kept();
+    let own = crate::verdicts::own();
+    let (ours, kept): (Vec<_>, Vec<_>) = crate::verdicts::kept()
+        .into_iter()
+        .partition(|l| own.contains(&(l.id.clone(), l.sentence)));
     let papers: BTreeSet<String> = kept.iter().map(|l| of(&l.id)).collect();
     let mut counts = String::from("| |");
     papers.iter().for_each(|paper| counts.push_str(&format!(" {paper} |")));
@@ -141,17 +145,21 @@ fn every_claim_that_fails_has_a_cause() {
         let cells: String = all.iter().map(|n| format!(" {n} |")).collect();
         counts.push_str(&format!("| {name} |{cells} {} |\n", all.iter().sum::<usize>()));
     };
-    for verdict in ["holds", "undecided", "not run", "does not hold"] {
+    for verdict in ["holds", "undecided", "no answer", "does not hold"] {
         row(verdict, &|paper| {
             kept.iter().filter(|l| l.verdict == verdict && of(&l.id) == paper).count()
         });
     }
     for cause in CAUSES {
         row(&format!("*{cause}*"), &|paper| {
-            let own = causes.iter().filter(|c| c.cause == cause && of(&c.id) == paper);
-            own.map(|c| c.numbers().len()).sum()
+            let named = causes.iter().filter(|c| c.cause == cause && of(&c.id) == paper);
+            let is_a_papers = |c: &Cause, n: &usize| !own.contains(&(c.id.clone(), *n));
+            named.map(|c| c.numbers().iter().filter(|n| is_a_papers(c, n)).count()).sum()
         });
     }
+    let hold = ours.iter().filter(|l| l.verdict == "holds").count();
+    let of_ours = format!("\n{} claims more are our own, and {hold} of them hold.\n", ours.len());
+    counts.push_str(&of_ours);
     for c in &causes {
         let of = format!("{} {}", c.id, c.sentences);
         assert!(CAUSES.contains(&&*c.cause), "{of}: `{}` is no cause", c.cause);

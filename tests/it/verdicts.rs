@@ -71,6 +71,15 @@ impl Cause {
     }
 }
 
+/// Which claims are no sentence of a paper, by id and number.
+pub fn own() -> BTreeSet<(String, usize)> {
+    let all = shipped().into_iter().flat_map(|e| {
+        let claims = e.claim.iter().zip(1..).filter(|(claim, _)| claim.own);
+        claims.map(|(_, n)| (e.id.clone(), n)).collect::<Vec<_>>()
+    });
+    all.collect()
+}
+
 /// The reviewed causes.
 pub fn causes() -> Vec<Cause> {
     csv_lines::kept("causes.csv")
@@ -173,6 +182,7 @@ fn every_sentence_has_a_verdict_and_every_verdict_a_sentence() {
          ORRERY_VERDICTS_OF=ID cargo test --release -p orrery-tests --test it -- verdicts"
     );
     assert!(kept().windows(2).all(|w| (&w[0].id, w[0].sentence) < (&w[1].id, w[1].sentence)));
+    assert_eq!(kept().iter().find(|l| l.verdict == "not run"), None);
 }
 
 #[test]

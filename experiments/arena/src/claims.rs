@@ -193,7 +193,7 @@ fn excused(
         Verdict::NotRun if claim.metric == metric::PEAK && league.rates.is_none() => {
             not("it is of the highest rate, for which `--goodput` searches")
         }
-        Verdict::NotRun if beyond > 0 => {
+        Verdict::NotRun | Verdict::NoAnswer if beyond > 0 => {
             not("the other finishes nothing, so that there is no ratio")
         }
         _ => checked,

@@ -13,7 +13,7 @@ mod rows;
 mod tests;
 mod text;
 
-pub use markdown::capital;
+pub use markdown::{capital, counted};
 pub use parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone, Verdict};
 pub use rerun::{
     WITHOUT_EFFECT, again, asked, built_from, command_line, provenance, version, version_of,

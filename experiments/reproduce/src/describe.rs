@@ -70,13 +70,16 @@ pub fn one(e: &Experiment) -> String {
         None => {}
     }
     withheld(e, &mut out);
-    if !e.claim.is_empty() {
-        let with = match e.region.is_empty() {
-            true => String::new(),
-            false => format!(" with every value of {}", e.region.join(" and ")),
-        };
-        let _ = writeln!(out, "\nthe paper's claims, checked{with}:");
-        e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
+    let with = match e.region.is_empty() {
+        true => String::new(),
+        false => format!(" with every value of {}", e.region.join(" and ")),
+    };
+    for (own, whose) in [(false, "the paper's"), (true, "our own")] {
+        let claims: Vec<&str> = e.claim.iter().filter(|c| c.own == own).map(|c| &*c.text).collect();
+        if !claims.is_empty() {
+            let _ = writeln!(out, "\n{whose} claims, checked{with}:");
+            claims.iter().for_each(|text| _ = writeln!(out, "  - {text}"));
+        }
     }
     if !e.assumption.is_empty() {
         let _ = writeln!(out, "\nassumptions, where the paper says nothing:");

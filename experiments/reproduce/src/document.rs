@@ -5,15 +5,18 @@ use super::claims::{self, Checked, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::runner::KindDocument;
+use super::scores::is_relative;
 use super::{figure, groups, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
-use orrery_results::{Row, UNITLESS, metric, unit};
+use orrery_results::{Row, metric};
 use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
 use orrery_sweep::replication::{DEVICES, PEAK};
 
 /// Titles of sections that the atlas has, too.
 pub const CLAIMS: &str = "The paper's claims";
+/// That of claims that are no sentence of the paper.
+pub const OWN_CLAIMS: &str = "Our own claims";
 /// That of a region.
 pub const REGION: &str = "Where the paper's claims hold";
 /// What a paper leaves open.
@@ -35,7 +38,8 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     let mut checked: Vec<Checked> = Vec::new();
     if e.region.is_empty() {
         checked = claims::judged(&e.claim, &e.left_out, rows);
-        page.section_open(CLAIMS, claims::part(&e.claim, &checked));
+        page.section_open(CLAIMS, claims::part(&e.claim, &checked, false));
+        page.section_open(OWN_CLAIMS, claims::part(&e.claim, &checked, true));
     } else {
         let regions = claims::within(&e.claim, &e.region, &e.left_out, rows);
         page.say(Tone::Plain, claims::region_in_words(&e.region, &regions));
@@ -69,11 +73,14 @@ fn ask(page: &mut Page, e: &Experiment) {
     }
     for axis in e.axis.iter().filter(|a| a.name != "case") {
         let values: Vec<String> = axis.values.iter().map(orrery_sweep::grid::word).collect();
-        axes.push(format!("{}: {}", axis.name, values.join(", ")));
+        // The axis that the cases are of.
+        if values != cases {
+            axes.push(format!("{}: {}", axis.name, listed(values)));
+        }
     }
-    let points: Vec<&str> = e.point.iter().map(|p| p.name.as_str()).collect();
-    if !points.is_empty() {
-        axes.push(format!("{}: {}", e.point_axis, points.join(", ")));
+    if !e.point.is_empty() {
+        let points = e.point.iter().map(|p| p.name.clone());
+        axes.push(format!("{}: {}", e.point_axis, listed(points.collect())));
     }
     page.ask("settings", axes.join("\n"));
     let system = |s: &super::experiment::System| match s.preset.word() {
@@ -86,40 +93,23 @@ fn ask(page: &mut Page, e: &Experiment) {
     page.ask("measured", measures.join("\n"));
 }
 
+/// Values with commas between them, in quotes where one has a comma itself.
+fn listed(values: Vec<String>) -> String {
+    let is_quoted = values.iter().any(|v| v.contains(','));
+    let word = |v: String| if is_quoted { format!("\"{v}\"") } else { v };
+    values.into_iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
 /// How far the paper is reproduced, in sentences.
 fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
-    let count = |verdict: Verdict| checked.iter().filter(|c| c.verdict == verdict).count();
-    let (good, bad) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
-    let unsure = count(Verdict::Undecided);
-    let none = count(Verdict::NotJudged) + count(Verdict::NotRun);
-    if !checked.is_empty() {
-        let tone = match (good, bad + unsure + none) {
-            (_, 0) => Tone::Good,
-            (0, _) => Tone::Bad,
-            _ => Tone::Mixed,
-        };
-        let of = checked.len();
-        let mut text = match of {
-            1 if good == 1 => "The paper's claim holds".to_string(),
-            1 if bad == 1 => "The paper's claim does not hold".to_string(),
-            1 if unsure == 1 => "Whether the paper's claim holds is undecided".to_string(),
-            1 => "The paper's claim was not checked".to_string(),
-            _ if none == of => format!(
-                "None of the paper's {of} claims could be checked, because not all of their cells and seeds were run"
-            ),
-            2 if good == 2 => "Both of the paper's claims hold".to_string(),
-            _ if good == of => format!("All {of} of the paper's claims hold"),
-            _ => format!("{good} of the paper's {of} claims hold, {bad} do not"),
-        };
-        if unsure > 0 && of > 1 {
-            text += &format!("; {unsure} are undecided, because a 95 % interval crosses the bound");
+    for own in [false, true] {
+        let both = e.claim.iter().zip(checked).filter(|(claim, _)| claim.own == own);
+        let verdicts: Vec<Verdict> = both.map(|(_, c)| c.verdict).collect();
+        if !verdicts.is_empty() {
+            let (tone, text) =
+                in_a_sentence(&verdicts, if own { "our own" } else { "the paper's" });
+            page.say(tone, text);
         }
-        if none > 0 && none < of {
-            text += &format!(
-                "; {none} could not be checked, because not all of their cells and seeds were run"
-            );
-        }
-        page.say(tone, text + ".");
     }
     let mut others = Vec::new();
     let all = against(e, rows);
@@ -135,8 +125,75 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
         page.say(Tone::Plain, format!("Other settings: {}.", others.join("; ")));
     }
     if compared == 0 {
-        page.say(Tone::Plain, "The paper has no numbers for what was run.");
+        page.say(Tone::Plain, nothing_compared(e, rows));
     }
+}
+
+/// Why the main metric stands beside no number of the paper.
+fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
+    let mut beside: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|r| r.paper.is_some()) {
+        let words = metric::words(&row.metric);
+        if !beside.contains(&words) {
+            beside.push(words);
+        }
+    }
+    if rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR) {
+        return format!("Mean errors against {} numbers of the paper are below.", e.paper.len());
+    }
+    match beside.is_empty() {
+        true => "The paper has no numbers for what was run.".to_string(),
+        false => {
+            format!("The paper's numbers of {} stand beside ours below.", beside.join(", "))
+        }
+    }
+}
+
+/// What came of claims; `whose` they are: the paper's, our own.
+fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
+    let count = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
+    let of = verdicts.len();
+    let (good, bad) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
+    let unsure = count(Verdict::Undecided);
+    let none = count(Verdict::NotJudged) + count(Verdict::NotRun);
+    let tone = match (good, of - good) {
+        (_, 0) => Tone::Good,
+        (0, _) => Tone::Bad,
+        _ => Tone::Mixed,
+    };
+    let the = format!("{}{}", whose[..1].to_uppercase(), &whose[1..]);
+    let mut text = match of {
+        1 if good == 1 => format!("{the} claim holds"),
+        1 if bad == 1 => format!("{the} claim does not hold"),
+        1 if unsure == 1 => format!("Whether {whose} claim holds is undecided"),
+        1 => format!("{the} claim was not checked"),
+        _ if none == of => format!(
+            "None of {whose} {of} claims could be checked, because not all of their cells and seeds were run"
+        ),
+        2 if good == 2 => format!("Both of {whose} claims hold"),
+        _ if bad == of => format!("None of {whose} {of} claims holds"),
+        _ if good == of => format!("All {of} of {whose} claims hold"),
+        _ => format!(
+            "{good} of {whose} {of} claims {}, {bad} {}",
+            if good == 1 { "holds" } else { "hold" },
+            if bad == 1 { "does not" } else { "do not" }
+        ),
+    };
+    if unsure > 0 && of > 1 {
+        let are = if unsure == 1 { "is" } else { "are" };
+        text += &format!("; {unsure} {are} undecided, because a 95 % interval crosses the bound");
+    }
+    if none > 0 && none < of {
+        text += &format!(
+            "; {none} could not be checked, because not all of their cells and seeds were run"
+        );
+    }
+    let unanswered = count(Verdict::NoAnswer);
+    if unanswered > 0 {
+        let have = if unanswered == 1 { "has" } else { "have" };
+        text += &format!("; {unanswered} {have} no verdict, because no search found an answer");
+    }
+    (tone, text + ".")
 }
 
 /// How far the main metric is off the paper's numbers, for some of the systems.
@@ -173,6 +230,9 @@ impl Against {
                     naive.map_or(String::new(), |x| format!("; a naive baseline's is {x:.3}"));
                 format!("The mean error against {n} is {mean:.3}{whose}{naive}.")
             }
+            Off::Relative { median, .. } if self.numbers == 1 => {
+                format!("Against {n} the error is {median:.1} %{whose}.")
+            }
             Off::Relative { median, most } => format!(
                 "Against {n} the median error is {median:.1} %, the largest {most:.1} %{whose}."
             ),
@@ -181,11 +241,11 @@ impl Against {
 
     /// In a few words.
     fn in_short(&self) -> String {
+        let numbers = if self.numbers == 1 { "number" } else { "numbers" };
+        let of = format!("({} {numbers})", self.numbers);
         match self.off {
-            Off::Mean(mean) => format!("{} {mean:.3} ({} numbers)", self.whose, self.numbers),
-            Off::Relative { median, .. } => {
-                format!("{} {median:.1} % ({} numbers)", self.whose, self.numbers)
-            }
+            Off::Mean(mean) => format!("{} {mean:.3} {of}", self.whose),
+            Off::Relative { median, .. } => format!("{} {median:.1} % {of}", self.whose),
         }
     }
 }
@@ -209,9 +269,11 @@ pub(super) fn against(e: &Experiment, rows: &[Row]) -> Vec<Against> {
     let main = |r: &&Row| r.metric == e.main() && r.scope == "all" && r.versus.is_empty();
     let is_counted = |r: &&Row| r.axis(NOT_COUNTED).is_none() && r.value.and(r.paper).is_some();
     let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    let has_presets = e.system.iter().any(|s| !s.preset.word().is_empty());
     for row in rows.iter().filter(main).filter(is_counted) {
         let whose = match (&e.errors, row.preset.as_str()) {
             (Some(_), _) if e.system.len() > 1 => row.system.clone(),
+            (None, "") if has_presets => row.system.clone(),
             (_, "") | (Some(_), _) => String::new(),
             (None, preset) => preset.to_string(),
         };
@@ -226,7 +288,7 @@ pub(super) fn against(e: &Experiment, rows: &[Row]) -> Vec<Against> {
         let pairs = own.iter().filter(ended).filter_map(|r| r.value.zip(r.paper));
         let pairs: Vec<(f64, f64)> = pairs.collect();
         let endless = own.len() - pairs.len();
-        let off = off(&pairs, unit(e.main()) == UNITLESS)?;
+        let off = off(&pairs, !is_relative(e))?;
         Some(Against { whose, numbers: pairs.len(), endless, off })
     };
     groups.into_iter().filter_map(of).collect()
@@ -247,11 +309,16 @@ fn off(pairs: &[(f64, f64)], is_share: bool) -> Option<Off> {
 
 /// The errors of each system, and how orders agree.
 fn against_paper(e: &Experiment, rows: &[Row]) -> Vec<Part> {
-    let caption = format!(
-        "mean absolute error of {}; beside it that of a naive baseline, which predicts each number by the median \
-         of the paper's other cases, and our skill: 1 - error / that error",
-        e.main().replace('_', " ")
-    );
+    let has_naive = scores::of(e, rows).iter().any(|s| s.median_mae.is_some());
+    let naive = match has_naive {
+        true => {
+            "; beside it that of a naive baseline, which predicts each number by the median of the paper's other cases, \
+             and our skill: 1 - error / that error"
+        }
+        false => "",
+    };
+    let relative = if is_relative(e) { ", in per cent of the paper's number" } else { "" };
+    let caption = format!("mean absolute error of {}{relative}{naive}", metric::words(e.main()));
     let columns = ["system", "preset", "numbers", "mean error", "naive", "skill"];
     let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
     let mut points = Vec::new();
@@ -268,7 +335,11 @@ fn against_paper(e: &Experiment, rows: &[Row]) -> Vec<Part> {
 
 fn score_line(e: &Experiment, s: &scores::SystemScore) -> Vec<Field> {
     let number = |x: Option<f64>| {
-        x.map_or(Field::default(), |x| Field::number(x, page::reading(e.main(), x)))
+        let in_words = |x: f64| match is_relative(e) {
+            true => format!("{:.1} %", 100.0 * x),
+            false => page::reading(e.main(), x),
+        };
+        x.map_or(Field::default(), |x| Field::number(x, in_words(x)))
     };
     let skill = s.skill.map_or(Field::default(), |x| {
         let tone = if x < 0.0 { Tone::Bad } else { Tone::Plain };

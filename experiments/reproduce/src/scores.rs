@@ -6,15 +6,21 @@ use super::experiment::{Experiment, System};
 use super::groups::{self, Group};
 use super::numbers::axes;
 use super::runner::Cell;
-use orrery_report::page::{Field, Part, Table};
-use orrery_results::Row;
+use orrery_report::page::{Field, Part, Table, reading};
+use orrery_results::{Row, UNITLESS, metric, unit};
 use orrery_sim::stats;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::mean;
 use serde::Serialize;
 
-/// Two systems of the paper are in an order when they are further apart than this.
+/// Two systems of the paper are in an order when they are further apart than this, of the larger one where errors are
+/// relative.
 const APART: f64 = 0.05;
+
+/// Whether errors of the main metric are shares of the paper's numbers: all but those of what is a share itself.
+pub fn is_relative(e: &Experiment) -> bool {
+    unit(e.main()) != UNITLESS
+}
 
 /// A system's score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +31,8 @@ pub struct SystemScore {
     pub preset: String,
     /// Cells with a number of the paper.
     pub cells: usize,
+    /// Whether errors are shares of the paper's numbers.
+    pub relative: bool,
     /// Mean absolute error over them.
     #[serde(rename = "mean_abs_error")]
     pub mae: f64,
@@ -50,7 +58,7 @@ pub struct Share {
 pub struct Scores {
     /// By system, in the file's order.
     pub systems: Vec<SystemScore>,
-    /// Pairs of systems that the paper separates by more than 0.05, in one cell, that come out in the
+    /// Pairs of systems that the paper separates by more than 0.05 (5 %), in one cell, that come out in the
     /// paper's order.
     pub order: Share,
     /// Places where the paper has another system above the one that all are compared with, and so have
@@ -76,11 +84,17 @@ struct Pair<'a> {
     row: &'a Row,
     ours: f64,
     paper: f64,
+    /// What an error is a share of.
+    unit: f64,
 }
 
 impl Pair<'_> {
     fn error(&self) -> f64 {
-        self.ours - self.paper
+        self.error_of(self.ours)
+    }
+
+    fn error_of(&self, predicted: f64) -> f64 {
+        (predicted - self.paper) / self.unit
     }
 
     /// The axes but for the case.
@@ -116,9 +130,13 @@ pub fn naive(e: &Experiment, rows: &[Row], preset: &str) -> Option<f64> {
 
 /// Scores a group of systems.
 pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
+    let is_relative = is_relative(e);
     let pair = |row| {
         let row: &Row = row;
-        Some(Pair { row, ours: row.value?, paper: row.paper? })
+        let paper = row.paper?;
+        let unit = if is_relative { paper.abs() } else { 1.0 };
+        (unit > 0.0).then_some(())?;
+        Some(Pair { row, ours: row.value?, paper, unit })
     };
     let all: Vec<Pair<'_>> =
         main_rows(e, rows).filter(|r| is_of(r, group)).filter_map(pair).collect();
@@ -127,7 +145,7 @@ pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
         let own = |p: &&Pair<'_>| p.row.system == s.name && p.row.preset == s.preset.word();
         let own: Vec<Pair<'_>> = all.iter().filter(own).copied().collect();
         if !own.is_empty() {
-            scores.systems.push(system_score(&own));
+            scores.systems.push(system_score(&own, is_relative));
         }
     }
     let worst = all.iter().max_by(|a, b| a.error().abs().total_cmp(&b.error().abs()));
@@ -139,25 +157,26 @@ pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
     scores
 }
 
-fn system_score(pairs: &[Pair<'_>]) -> SystemScore {
+fn system_score(pairs: &[Pair<'_>], relative: bool) -> SystemScore {
     let mae = mean(&pairs.iter().map(|p| p.error().abs()).collect::<Vec<_>>());
     let predicted = |p: &Pair<'_>| {
         let is = |o: &&Pair<'_>| o.row.case != p.row.case && o.place() == p.place();
         median(pairs.iter().filter(is).map(|o| o.paper).collect())
     };
     let errors: Option<Vec<f64>> =
-        pairs.iter().map(|p| Some((predicted(p)? - p.paper).abs())).collect();
+        pairs.iter().map(|p| Some(p.error_of(predicted(p)?).abs())).collect();
     let median_mae = errors.map(|e| mean(&e));
     let skill = median_mae.filter(|m| *m > 0.0).map(|m| 1.0 - mae / m);
     let Row { system, preset, .. } = pairs[0].row.clone();
-    SystemScore { system, preset, cells: pairs.len(), mae, median_mae, skill }
+    SystemScore { system, preset, cells: pairs.len(), relative, mae, median_mae, skill }
 }
 
 /// Orders within one cell.
 fn compare_within(e: &Experiment, cell: &[Pair<'_>], scores: &mut Scores) {
     for (i, a) in cell.iter().enumerate() {
         for b in &cell[i + 1..] {
-            if (a.paper - b.paper).abs() > APART + 1e-9 {
+            let of = if is_relative(e) { a.unit.max(b.unit) } else { 1.0 };
+            if (a.paper - b.paper).abs() > (APART + 1e-9) * of {
                 scores.order.of += 1;
                 let same = (a.paper > b.paper) == (a.ours > b.ours);
                 scores.order.hits += usize::from(same);
@@ -189,8 +208,12 @@ impl Scores {
         let mut out = Vec::new();
         // One system is in no order.
         if self.systems.len() > 1 {
+            let apart = match is_relative(e) {
+                true => format!("{} %", 100.0 * APART),
+                false => APART.to_string(),
+            };
             out.push(format!(
-                "order of two systems that the paper separates by more than {APART}: right in {} of {}",
+                "order of two systems that the paper separates by more than {apart}: right in {} of {}",
                 self.order.hits, self.order.of
             ));
         }
@@ -204,12 +227,16 @@ impl Scores {
         out.extend(self.worst.as_ref().map(|row| {
             let at = axes(row)
                 .map(|(n, v)| if n == "case" { v.to_string() } else { format!("{n}={v}") });
+            let words = |x: Option<f64>| match (is_relative(e), x.unwrap_or(f64::NAN)) {
+                (true, x) => format!("{} {}", reading(e.main(), x), metric::reading(e.main()).unit),
+                (false, x) => format!("{x:.2}"),
+            };
             format!(
-                "worst cell: {}, {}: {:.2}, paper {:.2}",
+                "worst cell: {}, {}: {}, paper {}",
                 at.collect::<Vec<_>>().join(" "),
                 row.system,
-                row.value.unwrap_or(f64::NAN),
-                row.paper.unwrap_or(f64::NAN)
+                words(row.value),
+                words(row.paper)
             )
         }));
         out

@@ -24,7 +24,7 @@ pub fn page(
     rows: &[Row],
 ) -> Result<Page, SpecError> {
     // `--details` is no part of the command on the page.
-    let mut page = drawn(of_run(scenario, seed, rows, false), rows);
+    let mut page = drawn(of_run(scenario, rows, false), rows);
     let latencies = details::latencies(scenario, policies, seed)?.map(|figure| {
         let what = "The share of all requests that are answered within a latency, first seed.";
         Part::figure(&figure, what)

@@ -46,7 +46,11 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
         out.push(format!("95 % confidence intervals by {}.", methods.join(" and ")));
     }
     if let Some(row) = rows.iter().find(|row| !row.seeds.is_empty()) {
-        out.push(format!("Seeds: {}. Warm-up: {}.", seeds_of(rows), row.warm_up));
+        let warm_up = match row.warm_up.as_str() {
+            "" => String::new(),
+            said => format!(" Warm-up: {said}."),
+        };
+        out.push(format!("Seeds: {}.{warm_up}", seeds_of(rows)));
     }
     out.extend(flags_of(rows));
     out

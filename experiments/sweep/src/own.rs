@@ -6,7 +6,7 @@
 use super::hash;
 use super::notes::notes_of;
 use super::replication::Replication;
-use super::rows::rows;
+use super::rows::{rows, which_seeds};
 use super::seeds::Seeds;
 use orrery_report::Progress;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
@@ -128,7 +128,7 @@ pub fn rows_of_file<F: WorldFile<World: OwnWorld>>(
 }
 
 /// The document of a run: a line for each policy.
-pub fn document<F: WorldFile<World: OwnWorld>>(file: &F, seed: u64, rows: &[Row]) -> Page {
+pub fn document<F: WorldFile<World: OwnWorld>>(file: &F, rows: &[Row]) -> Page {
     let has = |m: &&Metric| rows.iter().any(|r| r.metric == m.name);
     let columns: Vec<(&Metric, Column)> =
         metric::all().iter().filter(has).filter_map(|m| Some((m, F::World::column(m)?))).collect();
@@ -150,7 +150,7 @@ pub fn document<F: WorldFile<World: OwnWorld>>(file: &F, seed: u64, rows: &[Row]
         table.rows.push(line.chain(columns.iter().map(field)).collect());
     }
     let mut page = Page::new(F::World::KEY, file.name());
-    page.subtitle = format!("seed {seed}");
+    page.subtitle = which_seeds(rows);
     page.section("Results", table.part());
     let mut notes = vec![F::World::WORDS.to_string()];
     notes.extend(notes_of(rows));

@@ -226,7 +226,17 @@ impl<'a> Compared<'a> {
             wins.sort_by_key(|w| std::cmp::Reverse(w.1));
             let words: Vec<String> = wins.iter().map(|(who, n)| format!("{who} in {n}")).collect();
             let best_is = self.best_is;
-            let text = format!("The {best_is} {name} in {n} settings: {}.", words.join(", "));
+            let leads = settings.iter().filter_map(|s| match self.ranked(s).as_slice() {
+                [first, second, ..] => are_apart(self.rows, first, second),
+                _ => None,
+            });
+            let leads: Vec<bool> = leads.collect();
+            let clear = match leads.iter().filter(|clear| **clear).count() {
+                _ if leads.is_empty() => String::new(),
+                clear => format!("; its lead over the next is clear at 95 % in {clear}"),
+            };
+            let text =
+                format!("The {best_is} {name} in {n} settings: {}{clear}.", words.join(", "));
             return page.say(Tone::Plain, text);
         }
         let values = || self.own().filter_map(|r| r.value);

@@ -217,6 +217,13 @@ pub fn seeds_of(rows: &[Row]) -> String {
         }
     }
 }
+/// `seed 1`, or `seeds 1-3`.
+pub fn which_seeds(rows: &[Row]) -> String {
+    let seeds = seeds_of(rows);
+    let several = seeds.contains(['-', ' ']);
+    format!("{} {seeds}", if several { "seeds" } else { "seed" })
+}
+
 /// In the order given: the sum of a result never depends on anything else.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }

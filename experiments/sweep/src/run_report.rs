@@ -5,6 +5,7 @@
 use super::advice::Advice;
 use super::notes::notes_of;
 use super::page::{asked, unanswered, verdict};
+use super::rows::which_seeds;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, reading};
 use orrery_results::metric::{self, Column, Metric};
 use orrery_results::{Flags, Row, difference_in};
@@ -17,9 +18,9 @@ const DIFFERS: f64 = 0.02;
 /// The document of a run: a line for each policy, its finish rate with the interval and the difference from
 /// the first policy's; models and applications where they differ, or all of them with `details`; and what
 /// each run says about the number of its devices, where that did not change.
-pub fn of_run(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> Page {
+pub fn of_run(scenario: &Scenario, rows: &[Row], details: bool) -> Page {
     let mut page = Page::new("run", &scenario.name);
-    page.subtitle = format!("seed {seed}");
+    page.subtitle = which_seeds(rows);
     asked(&mut page, rows);
     let devices: u32 = scenario.file.device.iter().map(|d| d.count).sum();
     page.ask("devices", devices.to_string());
@@ -27,7 +28,9 @@ pub fn of_run(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> Pa
     verdict(&mut page, rows);
     page.section("Results", by_policy(rows).part());
     page.section("No answer", Part::list(unanswered(rows)));
-    page.section("Missed deadlines", Part::list(ends(rows)));
+    let several = page.subtitle.starts_with("seeds");
+    let a_run = if several { ", requests of a run in the mean" } else { "" };
+    page.section(&format!("Missed deadlines{a_run}"), Part::list(ends(rows)));
     let which = if details { "" } else { " that differ from the whole" };
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
     let advise = scenario.file.autoscale.is_none();

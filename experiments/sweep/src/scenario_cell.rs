@@ -5,6 +5,7 @@ use super::hash;
 use super::replication::Replication;
 use super::seeds::Seeds;
 use super::watch::{run_one, scope_names};
+use orrery_report::page::counted;
 use orrery_results::metric;
 use orrery_results::{RESULT_VERSION, Row, system_of};
 use orrery_scenario::scenario::{InputFile, Scenario};
@@ -193,13 +194,15 @@ impl Subject for Scenario {
     fn sought(&self, search: &Search) -> Result<String, SpecError> {
         let devices: u32 = self.file.device.iter().map(|d| d.count).sum();
         let what = match search.find {
-            Find::Rate => format!("the highest offered rate on {devices} device(s)"),
+            Find::Rate => format!("the highest offered rate on {}", counted(devices, "device")),
             Find::Devices => {
                 format!("the fewest devices for {:.1} requests/s", Scenario::rate(self)?)
             }
         };
         let models = self.model_names().len();
-        Ok(format!("{what}: {models} model(s), each with {}", search.target_in_words()))
+        let each = if models == 1 { "" } else { "each " };
+        let models = counted(models as u64, "model");
+        Ok(format!("{what}: {models}, {each}with {}", search.target_in_words()))
     }
 }
 

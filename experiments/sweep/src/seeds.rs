@@ -2,6 +2,7 @@
 
 use super::replication::Replication;
 use clap::Args;
+use orrery_report::page::counted;
 use orrery_scenario::SpecError;
 use orrery_sim::stats;
 use serde::{Deserialize, Serialize};
@@ -81,10 +82,10 @@ impl Seeds {
         stats::replications(&rates).is_some_and(|i| i.width() <= width)
     }
 
-    /// For reading: `5 seed(s)`, or `5 to 100 seeds, until an interval is at most 0.01 wide`.
+    /// For reading: `5 seeds`, or `5 to 100 seeds, until an interval is at most 0.01 wide`.
     pub fn in_words(&self) -> String {
         match self.until_ci {
-            None => format!("{} seed(s)", self.count),
+            None => counted(self.count, "seed"),
             Some((width, most)) => {
                 let least = self.count.max(2);
                 format!("{least} to {most} seeds, until the interval is at most {width} wide")

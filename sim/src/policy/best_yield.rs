@@ -47,7 +47,7 @@ use self::model::{Batch, Member, Model, Suspect, Waiting};
 use self::row::{Candidate, Row, given};
 use super::free_devices::FreeDevices;
 use super::parameters::{
-    About, Assumption, Build, Parameter, Preset, Settings, Words, count, flag, word,
+    About, Assumption, Build, Parameter, Preset, Settings, count, flag, word, words,
 };
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::profile::ModelProfile;
@@ -56,23 +56,13 @@ use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// When a batch that has run for its time is stopped for a better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// When not all that waits can be served in time.
-    Crowded,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Words for Stop {
-    const WORDS: &'static [(&'static str, Stop, &'static str)] = &[
-        ("crowded", Stop::Crowded, "when not all that waits can be served in time"),
-        ("always", Stop::Always, "whenever another batch has a larger yield"),
-        ("never", Stop::Never, "no batch is stopped for another one"),
-    ];
+words! {
+    /// When a batch that has run for its time is stopped for a better one.
+    pub enum Stop {
+        Crowded = "crowded": "when not all that waits can be served in time",
+        Always = "always": "whenever another batch has a larger yield",
+        Never = "never": "no batch is stopped for another one",
+    }
 }
 
 /// Its parameters: what an ablation turns off.

@@ -20,7 +20,7 @@
 //!   which keeps the fast instances for those that need them. Then the list's order decides.
 //! - The queues stay with the controller, which is the same as long as messages take no time.
 
-use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, Words, word};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, word, words};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, Rank, State};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -29,24 +29,12 @@ use crate::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// Which of the instances that meet the QoS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstanceChoice {
-    /// The one that finishes first.
-    EarliestFinish,
-    /// The one on which the query takes longest.
-    SlowestFeasible,
-}
-
-impl Words for InstanceChoice {
-    const WORDS: &'static [(&'static str, InstanceChoice, &'static str)] = &[
-        ("earliest-finish", InstanceChoice::EarliestFinish, "the one that finishes first"),
-        (
-            "slowest-feasible",
-            InstanceChoice::SlowestFeasible,
-            "the one on which the query takes longest",
-        ),
-    ];
+words! {
+    /// Which of the instances that meet the QoS.
+    pub enum InstanceChoice {
+        EarliestFinish = "earliest-finish": "the one that finishes first",
+        SlowestFeasible = "slowest-feasible": "the one on which the query takes longest",
+    }
 }
 
 /// CLKWRK's parameters.

@@ -25,7 +25,7 @@
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
 use super::parameters::{
-    About, Assumption, Build, Parameter, Preset, Settings, Words, count, word,
+    About, Assumption, Build, Parameter, Preset, Settings, count, word, words,
 };
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
@@ -33,20 +33,14 @@ use crate::request::{Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 
-/// Which batch a head allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gather {
-    /// The largest that is in time for it; it is dropped when that is none (Symphony, `GetBatch`).
-    Head,
-    /// All that wait, up to the largest batch; it is dropped when that would be late for it.
-    Window,
-}
-
-impl Words for Gather {
-    const WORDS: &'static [(&'static str, Gather, &'static str)] = &[
-        ("head", Gather::Head, "the largest batch that the head allows"),
-        ("window", Gather::Window, "the head goes unless all that waits, up to max_batch, fits"),
-    ];
+words! {
+    /// Which batch a head allows.
+    pub enum Gather {
+        /// Symphony, `GetBatch`. The head is dropped where there is none.
+        Head = "head": "the largest batch that the head allows",
+        /// The head is dropped where that would be late for it.
+        Window = "window": "the head goes unless all that waits, up to max_batch, fits",
+    }
 }
 
 /// Eager's parameters.

@@ -5,38 +5,21 @@
 
 use super::Actions;
 use super::edf_queue::EdfQueue;
-use super::parameters::Words;
+use super::parameters::words;
 use crate::request::{Drop, RequestId};
 use crate::time::{Span, Time};
 
-/// What is dropped when a batch is formed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropRule {
-    /// What would miss its deadline in the batch being formed (released default, policy 0).
-    SlidingWindow,
-    /// What could not finish even alone; then the largest batch that fits the head (policy 1).
-    Earliest,
-    /// What has expired.
-    Elapsed,
-    /// Nothing.
-    None,
-}
-
-impl Words for DropRule {
-    const WORDS: &'static [(&'static str, DropRule, &'static str)] = &[
-        (
-            "sliding-window",
-            DropRule::SlidingWindow,
-            "requests that would miss their deadline in the batch being formed",
-        ),
-        (
-            "earliest",
-            DropRule::Earliest,
+words! {
+    /// What is dropped when a batch is formed.
+    pub enum DropRule {
+        /// Released default, policy 0.
+        SlidingWindow = "sliding-window": "requests that would miss their deadline in the batch being formed",
+        /// Policy 1.
+        Earliest = "earliest":
             "requests that could not finish in time even alone; then the largest batch that fits the head",
-        ),
-        ("elapsed", DropRule::Elapsed, "expired requests"),
-        ("none", DropRule::None, "nothing"),
-    ];
+        Elapsed = "elapsed": "expired requests",
+        None = "none": "nothing",
+    }
 }
 
 impl DropRule {

@@ -11,6 +11,7 @@ mod row;
 mod settings;
 mod table;
 
+pub use crate::words;
 pub use allowed::{Allowed, SettingError};
 pub use registered::{Build, Configured, Named, Registered};
 pub use row::{Parameter, Word, Words, count, count_or, flag, ms, number, seconds, us, word};

@@ -55,3 +55,17 @@ fn the_forms_of_every_command_s_answer_agree() {
         out.agree(&words.join(" "), *least);
     }
 }
+
+#[test]
+fn text_names_the_seeds_that_were_run_and_counts_in_words() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let run = |args: &[&str]| place.run(args).ok();
+    assert_eq!(run(&["run", "a.toml"]).lines().nth(1), Some("seed 1"));
+    let three = run(&["run", "a.toml", "--seeds", "3"]);
+    assert_eq!(three.lines().nth(1), Some("seeds 1-3"));
+    assert!(!three.contains("Missed deadlines\n"), "{three}");
+    let goodput = ["goodput", "a.toml", "--policy", "fifo", "--requests-per-model", "1000"];
+    let found = run(&goodput);
+    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(found.contains("on 1 device: 1 model, with at most"), "{found}");
+}

@@ -48,7 +48,7 @@ fn the_peak_is_the_capacity_and_is_the_same_bytes_on_any_number_of_jobs() {
     assert!(values(&csv, "finish_rate").iter().all(|r| *r > 0.99), "{csv}");
     assert_eq!(place.run(&goodput(&["--format", "csv", "--jobs", "2"])).ok(), csv);
     let text = place.run(&goodput(&[])).ok();
-    assert!(text.contains("on 2 device(s)") && text.contains("Seeds: 1-2"), "{text}");
+    assert!(text.contains("on 2 devices") && text.contains("Seeds: 1-2"), "{text}");
 }
 
 #[test]

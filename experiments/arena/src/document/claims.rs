@@ -5,8 +5,14 @@ use orrery_report::page::Part;
 use orrery_reproduce::claims::table as claim_table;
 use orrery_reproduce::claims::{Checked, Claim, Verdict, Within, region_part, values_with};
 
-const ALL: [Verdict; 5] =
-    [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotJudged, Verdict::NotRun];
+const ALL: [Verdict; 6] = [
+    Verdict::Holds,
+    Verdict::DoesNotHold,
+    Verdict::Undecided,
+    Verdict::NotJudged,
+    Verdict::NotRun,
+    Verdict::NoAnswer,
+];
 
 /// The section; `is_part` where some of the suite or of its seeds was left out.
 pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
@@ -74,7 +80,7 @@ fn edges(verdicts: &Verdicts) -> Vec<Part> {
 }
 
 fn is_judged(checked: &Checked) -> bool {
-    !matches!(checked.verdict, Verdict::NotJudged | Verdict::NotRun)
+    !matches!(checked.verdict, Verdict::NotJudged | Verdict::NotRun | Verdict::NoAnswer)
 }
 
 /// How many verdicts of each kind, in the papers' own regimes and elsewhere.

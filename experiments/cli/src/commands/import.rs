@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use orrery_import::{
     ARRIVALS, Arriving, Content, FORMATS, File, Kind, Options, Reading, help, join, read,
 };
-use orrery_report::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
+use orrery_report::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT, counted};
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, whole_page};
 use orrery_scenario::SpecError;
@@ -226,10 +226,10 @@ fn report(
         Kind::Profile => "profile",
         Kind::Workload => "workload",
     };
-    let s = if rows == 1 { "" } else { "s" };
     let mut formats: Vec<&str> = readings.iter().filter_map(|r| Some(r.format?.title)).collect();
     formats.dedup();
-    let verdict = format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by());
+    let verdict =
+        format!("A {what} with {}, for {}.", counted(rows as u64, "row"), content.kind().read_by());
     if is_brief {
         let short = |title: &&str| title.split(',').next().unwrap_or_default().to_string();
         let formats: Vec<String> = formats.iter().map(short).collect();

@@ -52,10 +52,9 @@ pub fn command(args: &PageOf) -> Result<Answer, SpecError> {
         several => page::several("Results", several),
     };
     page::write(&html, &args.html)?;
-    let n = pages.len();
     Ok(Answer::of(format!(
-        "{n} result{} on {}\n",
-        if n == 1 { "" } else { "s" },
+        "{} on {}\n",
+        page::counted(pages.len() as u64, "result"),
         args.html.display()
     )))
 }

@@ -66,7 +66,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         None => None,
     };
     let forms = Forms {
-        table: of_run(&scenario, first, &rows, args.details).to_text(),
+        table: of_run(&scenario, &rows, args.details).to_text(),
         more: vec![("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
         page,
         rows,

@@ -20,7 +20,7 @@ pub fn markdown(page: &Page) -> String {
         out.push_str("\n## What was asked\n\n");
     }
     for (what, is) in &page.asked {
-        let is = is.lines().collect::<Vec<_>>().join(", ");
+        let is = is.lines().collect::<Vec<_>>().join("; ");
         let _ = writeln!(out, "- {}: {}", block(what), escaped(&is));
     }
     for section in &page.sections {
@@ -36,6 +36,12 @@ pub fn markdown(page: &Page) -> String {
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// So many of them: `1 seed`, `5 seeds`.
+pub fn counted(n: impl Into<u64>, what: &str) -> String {
+    let n = n.into();
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn part(part: &Part) -> String {

@@ -118,7 +118,9 @@ fn difference_table(rows: &[&Row]) -> Table {
     for row in rows {
         let mut line: Vec<Field> =
             axes.iter().map(|a| Field::text(row.axis(a).unwrap_or_default())).collect();
-        let what = difference_in(&row.metric).unwrap_or(&row.metric).replace('_', " ");
+        let of = difference_in(&row.metric).unwrap_or(&row.metric);
+        let unit = if unit(of) == UNITLESS { "" } else { metric::reading(of).unit };
+        let what = format!("{} {unit}", metric::words(of)).trim_end().to_string();
         // A difference whose interval leaves 0 out can be told from chance.
         let clear = row.ci95().is_some_and(|(a, b)| a > 0.0 || b < 0.0);
         let mut value = field(row);
@@ -231,10 +233,10 @@ fn widest(rows: &[Row]) -> Vec<String> {
     }
     let shown = |m: &str| metric::find(m).is_some_and(|m| m.page.is_some());
     let words = |(metric, method, half, row): (&str, &str, f64, &Row)| {
-        let name = metric.trim_end_matches("_ns").replace('_', " ");
+        let name = metric::words(metric);
         let unit = match unit(metric) {
-            "ns" => format!(" {}", metric::reading(metric).unit),
-            _ => String::new(),
+            UNITLESS => String::new(),
+            _ => format!(" {}", metric::reading(metric).unit),
         };
         let at = if row.axes.is_empty() {
             String::new()

@@ -97,7 +97,7 @@ fn markdown_shows_every_text_of_a_file_as_it_is() {
         let asked = evil
             .lines()
             .collect::<Vec<_>>()
-            .join(", ")
+            .join("; ")
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ");

@@ -27,7 +27,7 @@ pub fn text(page: &Page) -> String {
         let _ = writeln!(out, "\n{}", styled("What was asked", BOLD));
     }
     for (what, is) in &page.asked {
-        let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join(", "));
+        let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join("; "));
     }
     for section in &page.sections {
         let own = in_text(&section.parts);

@@ -2,7 +2,7 @@
 
 use super::chosen::Chosen;
 use crate::claims::{self, Verdict};
-use crate::document::{ASSUMPTIONS, CLAIMS, Off, REGION, against};
+use crate::document::{ASSUMPTIONS, CLAIMS, OWN_CLAIMS, Off, REGION, against};
 use crate::experiment::Experiment;
 use crate::registry;
 use orrery_report::page::{Field, Page, Part, Section, Table, Tone, capital};
@@ -13,8 +13,8 @@ use orrery_results::Row;
 pub struct Plate {
     id: String,
     card: Section,
-    /// How many of its sentences hold, do not, are undecided, and have no verdict.
-    sentences: [usize; 4],
+    /// How many of the paper's claims, then of our own, hold, do not, are undecided, and have no verdict.
+    claims: [[usize; 4]; 2],
     /// How far it is off the paper's numbers, in words; empty without any.
     off: String,
     /// What its provenance is made of.
@@ -25,15 +25,18 @@ const VERDICTS: [(&str, &[Verdict]); 4] = [
     ("hold", &[Verdict::Holds]),
     ("do not", &[Verdict::DoesNotHold]),
     ("undecided", &[Verdict::Undecided]),
-    ("no verdict", &[Verdict::NotJudged, Verdict::NotRun]),
+    ("no verdict", &[Verdict::NotJudged, Verdict::NotRun, Verdict::NoAnswer]),
 ];
 
 impl Plate {
     /// That of an experiment, from its page and rows.
     pub fn of(e: &Experiment, own: Page, rows: &[Row]) -> Plate {
-        let of_the_paper = if e.region.is_empty() { &e.claim[..] } else { &[] };
-        let checked = claims::judged(of_the_paper, &e.left_out, rows);
-        let count = |of: &[Verdict]| checked.iter().filter(|c| of.contains(&c.verdict)).count();
+        let judged = if e.region.is_empty() { &e.claim[..] } else { &[] };
+        let checked = claims::judged(judged, &e.left_out, rows);
+        let count = |own: bool, of: &[Verdict]| {
+            let of_whom = judged.iter().zip(&checked).filter(|(claim, _)| claim.own == own);
+            of_whom.filter(|(_, c)| of.contains(&c.verdict)).count()
+        };
         let off = against(e, rows).first().map_or(String::new(), |a| match a.off {
             Off::Mean(mean) => format!("{mean:.3} in the mean"),
             Off::Relative { median, most } => format!("{median:.1} %, at most {most:.1} %"),
@@ -43,7 +46,7 @@ impl Plate {
         for section in own.sections {
             match section.title.as_str() {
                 "Figure" => parts.extend(section.parts),
-                CLAIMS | REGION | ASSUMPTIONS => {
+                CLAIMS | OWN_CLAIMS | REGION | ASSUMPTIONS => {
                     folded.push((section.title, section.parts));
                 }
                 _ => {}
@@ -55,7 +58,7 @@ impl Plate {
         Plate {
             id: e.id.clone(),
             card: Section { title: format!("{}: {}", e.id, e.title), parts, ..Section::default() },
-            sentences: VERDICTS.map(|v| count(v.1)),
+            claims: [false, true].map(|own| VERDICTS.map(|v| count(own, v.1))),
             off,
             first: rows.first().cloned(),
         }
@@ -68,15 +71,22 @@ pub fn page(chosen: &Chosen, plates: Vec<Plate>) -> (Page, Vec<Row>) {
     let ids = plates.len();
     page.subtitle =
         format!("{ids} tables, figures and studies, each run with the seeds of its file");
-    let sums: [usize; 4] = std::array::from_fn(|i| plates.iter().map(|p| p.sentences[i]).sum());
-    let of: usize = sums.iter().sum();
-    let [hold, not, undecided, none] = sums;
-    let none = if none > 0 { format!(", {none} have no verdict") } else { String::new() };
-    let tone = if hold == of { Tone::Good } else { Tone::Mixed };
-    page.say(
-        tone,
-        format!("Of {of} claims that are checked, most of them the papers', {hold} hold, {not} do not, {undecided} are undecided{none}."),
-    );
+    for (own, whose) in ["the papers'", "our own"].into_iter().enumerate() {
+        let sum = |i: usize| plates.iter().map(|p| p.claims[own][i]).sum::<usize>();
+        let [hold, not, undecided, none] = [0, 1, 2, 3].map(sum);
+        let of = hold + not + undecided + none;
+        if of == 0 {
+            continue;
+        }
+        let none = if none > 0 { format!(", {none} have no verdict") } else { String::new() };
+        let tone = if hold == of { Tone::Good } else { Tone::Mixed };
+        page.say(
+            tone,
+            format!(
+                "Of {of} of {whose} claims {hold} hold, {not} do not, {undecided} are undecided{none}."
+            ),
+        );
+    }
     if !chosen.longer.is_empty() {
         let n = chosen.longer.len();
         page.say(Tone::Plain, format!("{n} more take longer than was allowed, and were not run."));
@@ -99,14 +109,18 @@ fn summary(plates: &[Plate]) -> Table {
         .chain(VERDICTS.map(|v| v.0))
         .chain(["off the paper's numbers"])
         .collect();
-    let mut table = Table::new("claims by verdict; the error of each id's first metric", &columns);
+    let mut table = Table::new(
+        "the papers' claims and our own by verdict; the error of each id's first metric",
+        &columns,
+    );
     for plate in plates {
         let tones = [Tone::Plain, Tone::Bad, Tone::Mixed, Tone::Mixed];
         let count = |(n, tone): (&usize, Tone)| match *n {
             0 => Field::none(),
             n => Field::number(n as f64, n.to_string()).marked(tone),
         };
-        let counts = plate.sentences.iter().zip(tones).map(count);
+        let counts: [usize; 4] = std::array::from_fn(|i| plate.claims[0][i] + plate.claims[1][i]);
+        let counts = counts.iter().zip(tones).map(count);
         let off = if plate.off.is_empty() { Field::none() } else { Field::text(&*plate.off) };
         table.rows.push([Field::text(&*plate.id)].into_iter().chain(counts).chain([off]).collect());
     }

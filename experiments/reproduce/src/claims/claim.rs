@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Claim {
     /// The claim in your words, and its place in the paper.
     pub text: String,
+    /// It is no sentence of the paper: what this file expects is checked, and counted apart.
+    #[serde(default)]
+    pub own: bool,
     /// The system, the numerator of a ratio; `NAME/PRESET` if several systems share the name.
     pub of: String,
     /// The system in the denominator; without it, the value itself is checked.
@@ -93,6 +96,8 @@ pub enum Verdict {
     NotJudged,
     /// No cell was run.
     NotRun,
+    /// No cell that was run has an answer.
+    NoAnswer,
 }
 
 impl Verdict {
@@ -104,6 +109,7 @@ impl Verdict {
             Verdict::Undecided => "undecided",
             Verdict::NotJudged => "not judged",
             Verdict::NotRun => "not run",
+            Verdict::NoAnswer => "no answer",
         }
     }
 }

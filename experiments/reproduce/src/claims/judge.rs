@@ -53,6 +53,7 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
     let crossing = judged.iter().zip(&within).filter(|(_, w)| w.is_none()).map(|(e, _)| e);
     let crossing: Vec<&Estimate> = crossing.collect();
     let (verdict, why) = match crossing.as_slice() {
+        [] if within.is_empty() && unanswered > 0 => (Verdict::NoAnswer, String::new()),
         [] if within.is_empty() => (Verdict::NotRun, String::new()),
         _ if within.contains(&Some(false)) => (Verdict::DoesNotHold, String::new()),
         [] => (Verdict::Holds, String::new()),

@@ -4,9 +4,9 @@ use super::claim::{Checked, Claim, Verdict};
 use super::words::{asked, came_out};
 use orrery_report::page::{Field, Part, Table, Tone};
 
-/// Claims with what came of them: a table on a page, a point for each in text.
-pub fn part(claims: &[Claim], checked: &[Checked]) -> Option<Part> {
-    let table = self::table(claims, checked);
+/// The paper's claims, or the file's own, with what came of them: a table on a page, a point for each in text.
+pub fn part(claims: &[Claim], checked: &[Checked], own: bool) -> Option<Part> {
+    let table = table_of(claims, checked, own);
     let point = |row: &Vec<Field>| {
         let [verdict, claim, asked, ours] = [0, 1, 2, 3].map(|i| row[i].text.as_str());
         let why = Some(&row[0].below).filter(|why| !why.is_empty());
@@ -19,10 +19,15 @@ pub fn part(claims: &[Claim], checked: &[Checked]) -> Option<Part> {
     page.map(|page| Part::Views { page: vec![page], text: text.into_iter().collect() })
 }
 
-/// Claims with what came of them.
+/// The paper's claims with what came of them.
 pub fn table(claims: &[Claim], checked: &[Checked]) -> Table {
-    let mut table = Table::new("", &["verdict", "the paper's claim", "what is checked", "ours"]);
-    for (claim, c) in claims.iter().zip(checked) {
+    table_of(claims, checked, false)
+}
+
+fn table_of(claims: &[Claim], checked: &[Checked], own: bool) -> Table {
+    let claim = if own { "our own claim" } else { "the paper's claim" };
+    let mut table = Table::new("", &["verdict", claim, "what is checked", "ours"]);
+    for (claim, c) in claims.iter().zip(checked).filter(|(claim, _)| claim.own == own) {
         let word = match c.verdict {
             Verdict::Holds => Field::text("\u{2713} holds").marked(Tone::Good),
             Verdict::DoesNotHold => Field::text("\u{2717} does not hold").marked(Tone::Bad),
@@ -37,6 +42,7 @@ pub fn table(claims: &[Claim], checked: &[Checked]) -> Table {
         let ours = ours.strip_prefix("is ").unwrap_or(ours).to_string();
         let ours = match c.unanswered {
             0 => ours,
+            n if ours.is_empty() => format!("no answer in {n}"),
             n => format!("{ours}; no answer in {n} more"),
         };
         let fields = [

@@ -27,7 +27,7 @@ fn claim(text: &str) -> Claim {
 /// All claims as text.
 fn told(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
     let mut page = Page::new("claims", "");
-    page.section("Claims", part(claims, &judged(claims, left_out, rows)));
+    page.section("Claims", part(claims, &judged(claims, left_out, rows), false));
     page.to_text().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -111,6 +111,33 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     let text = told(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
     assert!(text.contains("does not hold (1 of 2 do): t"), "{text}");
     assert!(text.contains("asked at least 2; ours: m 1.000, n 3.000"), "{text}");
+}
+
+#[test]
+fn what_was_searched_and_not_found_is_no_answer() {
+    let rows = [Row { value: None, reason: "none".into(), ..row("a", "model=m", 0.0) }];
+    let none = claim("of = \"a\"\nat_least = 1.0");
+    assert_eq!(check(&none, &rows).verdict, Verdict::NoAnswer);
+    let text = told(&[none], &LeftOut::default(), &rows);
+    assert!(
+        text.contains("no answer: t [a, rate, asked at least 1; ours: no answer in 1]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn our_own_claims_stand_apart() {
+    let rows = [row("a", "model=m", 1.0)];
+    let own = claim("of = \"a\"\nown = true\nat_least = 2.0");
+    let claims = [claim("of = \"a\"\nat_least = 1.0"), own];
+    let checked = judged(&claims, &LeftOut::default(), &rows);
+    let texts = [false, true].map(|own| {
+        let mut page = Page::new("claims", "");
+        page.section("Claims", part(&claims, &checked, own));
+        page.to_text()
+    });
+    assert!(texts[0].contains("\u{2713} holds") && !texts[0].contains("does not"), "{texts:?}");
+    assert!(texts[1].contains("does not hold") && !texts[1].contains("\u{2713}"), "{texts:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::own::{OverTime, OwnRuns, check_systems};
 use super::times;
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, UntilCi, placed};
 use crate::options::{CliOption, Refused};
+use orrery_report::page::counted;
 use orrery_scenario::SpecError;
 use orrery_scenario::jobs::Jobs;
 use orrery_sweep::jobs::{groups, over_time, over_time_sha256};
@@ -26,7 +27,7 @@ impl Keys for OfJobs {
 
 impl Kind for OfJobs {
     fn in_words(&self, seeds: u32) -> String {
-        format!("runs of jobs that share devices, {seeds} seed(s)")
+        format!("runs of jobs that share devices, {}", counted(seeds, "seed"))
     }
 
     fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {

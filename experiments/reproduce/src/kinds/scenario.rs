@@ -4,11 +4,12 @@ use super::{bins, times};
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
+use orrery_report::page::counted;
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sweep::goodput::Search;
+use orrery_sweep::goodput::{Find, Search};
 use orrery_sweep::kept::Kept;
 use orrery_sweep::manifest::{Listed, ListedCell, Lister, Maker, line};
 use orrery_sweep::replication::Replication;
@@ -40,12 +41,13 @@ impl Keys for OfScenario {
 
 impl Kind for OfScenario {
     fn in_words(&self, seeds: u32) -> String {
-        let what = match (&self.goodput, self.parts()) {
-            (Some(_), _) => "searches for the peak goodput in a scenario",
+        let what = match (self.goodput.as_ref().map(|search| search.find), self.parts()) {
+            (Some(Find::Rate), _) => "searches for the peak goodput in a scenario",
+            (Some(Find::Devices), _) => "searches for the fewest devices in a scenario",
             (None, Some(_)) => "one run of a scenario over time",
             (None, None) => "runs of a scenario",
         };
-        format!("{what}, {seeds} seed(s)")
+        format!("{what}, {}", counted(seeds, "seed"))
     }
 
     fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a> {

@@ -3,6 +3,7 @@
 use super::own::{OwnRuns, check_systems};
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
+use orrery_report::page::counted;
 use orrery_scenario::SpecError;
 use orrery_scenario::tokens::Tokens;
 use schemars::JsonSchema;
@@ -22,7 +23,7 @@ impl Keys for OfTokens {
 
 impl Kind for OfTokens {
     fn in_words(&self, seeds: u32) -> String {
-        format!("runs of requests that are answered token by token, {seeds} seed(s)")
+        format!("runs of requests that are answered token by token, {}", counted(seeds, "seed"))
     }
 
     fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {

@@ -41,45 +41,27 @@ use super::workers::Workers;
 use crate::jobs::job::{JobId, PARTS_MAX, Width};
 use crate::jobs::record::On;
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, count_or, ms, word,
+    About, Parameter, Preset, Settings, count, count_or, ms, word, words,
 };
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When widths are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// Never: one worker for each trial.
-    One,
-    /// When a group comes.
-    Static,
-    /// Also when a trial ends and nothing waits.
-    Dynamic,
+words! {
+    /// When widths are chosen.
+    pub enum Rule {
+        One = "one": "one worker for each trial, first come, first served",
+        Static = "static": "widths when a group comes: Algorithm 3.1",
+        Dynamic = "dynamic": "also when a trial ends and nothing waits: Algorithm 3.2",
+    }
 }
 
-impl Words for Rule {
-    const WORDS: &'static [(&'static str, Rule, &'static str)] = &[
-        ("one", Rule::One, "one worker for each trial, first come, first served"),
-        ("static", Rule::Static, "widths when a group comes: Algorithm 3.1"),
-        ("dynamic", Rule::Dynamic, "also when a trial ends and nothing waits: Algorithm 3.2"),
-    ];
-}
-
-/// Whose rule for widths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum As {
-    /// The dissertation's.
-    Printed,
-    /// The released code's.
-    Released,
-}
-
-impl Words for As {
-    const WORDS: &'static [(&'static str, As, &'static str)] = &[
-        ("printed", As::Printed, "work left, workers, `c`, `d` and `epsilon_ms`"),
-        ("released", As::Released, "iteration times, trials, 2 to 4, scaled to fill the cluster"),
-    ];
+words! {
+    /// Whose rule for widths.
+    pub enum As {
+        Printed = "printed": "work left, workers, `c`, `d` and `epsilon_ms`",
+        Released = "released": "iteration times, trials, 2 to 4, scaled to fill the cluster",
+    }
 }
 
 /// Fluid's parameters.

@@ -39,48 +39,26 @@ use super::interface::{Action, Configured, Event, JobPolicy, Known, about, prese
 use super::lanes::{Lane, Rule, Table, Waiting};
 use crate::jobs::job::JobId;
 use crate::jobs::record::{LaneId, On};
-use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, word};
+use crate::policy::parameters::{About, Parameter, Preset, Settings, word, words};
 use crate::time::Time;
 
-/// Whose iteration is next in a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// One job on the GPU at a time.
-    Fifo,
-    /// Least remaining time.
-    Srtf,
-    /// Least attained service.
-    Las,
-    /// Equal shares.
-    Rr,
-    /// As many jobs as are safe; turns within a lane.
-    Pack,
+words! {
+    /// Whose iteration is next in a lane.
+    pub enum Order {
+        Fifo = "fifo": "one job on the GPU at a time, in the order of arrival",
+        Srtf = "srtf": "the least remaining time first; total times are known",
+        Las = "las": "the least used time first, never reset: the released FAIR",
+        Rr = "rr": "the fewest iterations since a job joined: equal shares",
+        Pack = "pack": "as many jobs as are safe; the jobs of a lane take turns",
+    }
 }
 
-impl Words for Order {
-    const WORDS: &'static [(&'static str, Order, &'static str)] = &[
-        ("fifo", Order::Fifo, "one job on the GPU at a time, in the order of arrival"),
-        ("srtf", Order::Srtf, "the least remaining time first; total times are known"),
-        ("las", Order::Las, "the least used time first, never reset: the released FAIR"),
-        ("rr", Order::Rr, "the fewest iterations since a job joined: equal shares"),
-        ("pack", Order::Pack, "as many jobs as are safe; the jobs of a lane take turns"),
-    ];
-}
-
-/// How a job finds its lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lanes {
-    /// The released lane manager for `pack`, one lane for the others.
-    Released,
-    /// Algorithm 2.1.
-    Printed,
-}
-
-impl Words for Lanes {
-    const WORDS: &'static [(&'static str, Lanes, &'static str)] = &[
-        ("released", Lanes::Released, "the lane manager for `pack`, one lane for the others"),
-        ("printed", Lanes::Printed, "Algorithm 2.1, without its two holes, for every order"),
-    ];
+words! {
+    /// How a job finds its lane.
+    pub enum Lanes {
+        Released = "released": "the lane manager for `pack`, one lane for the others",
+        Printed = "printed": "Algorithm 2.1, without its two holes, for every order",
+    }
 }
 
 /// Salus's parameters.

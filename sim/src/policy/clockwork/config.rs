@@ -1,98 +1,54 @@
 //! Clockwork's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, count, ms, seconds, word,
+    About, Assumption, Parameter, Preset, Settings, count, ms, seconds, word, words,
 };
 use crate::profile::ModelProfile;
 use crate::time::Span;
 
-/// How the duration of a batch is estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// The 0.99 quantile of the last ten, interpolated between the two largest (released).
-    P99Of10,
-    /// The mean of the last ten.
-    WindowMean,
-    /// The profile's mean, never corrected.
-    StaticMean,
+words! {
+    /// How the duration of a batch is estimated.
+    pub enum Estimator {
+        /// Released.
+        P99Of10 = "p99-of-10": "the 0.99 quantile of the last ten, interpolated between the two largest",
+        WindowMean = "window-mean": "the mean of the last ten",
+        StaticMean = "static-mean": "the profile's mean, never corrected",
+    }
 }
 
-impl Words for Estimator {
-    const WORDS: &'static [(&'static str, Estimator, &'static str)] = &[
-        (
-            "p99-of-10",
-            Estimator::P99Of10,
-            "the 0.99 quantile of the last ten, interpolated between the two largest",
-        ),
-        ("window-mean", Estimator::WindowMean, "the mean of the last ten"),
-        ("static-mean", Estimator::StaticMean, "the profile's mean, never corrected"),
-    ];
+words! {
+    /// Which batch sizes a model has.
+    pub enum Sizes {
+        /// Released: 1, 2, 4, 8, 16.
+        Profile = "profile": "those of its profile, as compiled",
+        /// What was not measured follows the profile's law.
+        All = "all": "every size, as Symphony's authors gave it (its §5.1)",
+    }
 }
 
-/// Which batch sizes a model has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
-    /// Those of its profile, as compiled (released: 1, 2, 4, 8, 16).
-    Profile,
-    /// Every size, as Symphony's authors gave it; what was not measured follows the profile's law.
-    All,
+words! {
+    /// Which models are loaded, and what a load is believed to take.
+    pub enum LoadRule {
+        Paper = "paper":
+            "models of positive priority, for requests that a load can still help; a load takes what the \
+             profile says",
+        /// INFER5 is the released scheduler.
+        Infer5 = "infer5":
+            "models with any demand, for requests until they are sent or dropped; a load takes the 0.99 \
+             quantile of the last ten",
+        /// INFER4 is the scheduler before it.
+        Infer4 = "infer4":
+            "models with any demand, for requests that a load can still help; at most two loads outstanding \
+             on a device and one decision in 0.1 ms",
+    }
 }
 
-impl Words for Sizes {
-    const WORDS: &'static [(&'static str, Sizes, &'static str)] = &[
-        ("profile", Sizes::Profile, "those of its profile, as compiled"),
-        ("all", Sizes::All, "every size, as Symphony's authors gave it (its §5.1)"),
-    ];
-}
-
-/// Which models are loaded, and what a load is believed to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadRule {
-    /// As the paper says.
-    Paper,
-    /// As INFER5, the released scheduler.
-    Infer5,
-    /// As INFER4, the scheduler before it.
-    Infer4,
-}
-
-impl Words for LoadRule {
-    const WORDS: &'static [(&'static str, LoadRule, &'static str)] = &[
-        (
-            "paper",
-            LoadRule::Paper,
-            "models of positive priority, for requests that a load can still help; a load takes what \
-             the profile says",
-        ),
-        (
-            "infer5",
-            LoadRule::Infer5,
-            "models with any demand, for requests until they are sent or dropped; a load takes the \
-             0.99 quantile of the last ten",
-        ),
-        (
-            "infer4",
-            LoadRule::Infer4,
-            "models with any demand, for requests that a load can still help; at most two loads \
-             outstanding on a device and one decision in 0.1 ms",
-        ),
-    ];
-}
-
-/// When a request that cannot be in time is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// As soon as that is known.
-    AtOnce,
-    /// At its internal deadline.
-    AtDeadline,
-}
-
-impl Words for Answer {
-    const WORDS: &'static [(&'static str, Answer, &'static str)] = &[
-        ("at-once", Answer::AtOnce, "as soon as that is known"),
-        ("at-deadline", Answer::AtDeadline, "at its internal deadline, as released"),
-    ];
+words! {
+    /// When a request that cannot be in time is answered.
+    pub enum Answer {
+        AtOnce = "at-once": "as soon as that is known",
+        AtDeadline = "at-deadline": "at its internal deadline, as released",
+    }
 }
 
 /// Clockwork's parameters.

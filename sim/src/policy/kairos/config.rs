@@ -1,66 +1,37 @@
 //! Kairos's parameters. What they do is in the policy and in `costs`.
 
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, flag, number, word,
+    About, Assumption, Parameter, Preset, Settings, flag, number, word, words,
 };
 use crate::policy::pool::Learn;
 
-/// Which queries are matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
-    /// All that wait (paper).
-    All,
-    /// The oldest, twice as many as there are instances (released code).
-    TwiceInstances,
+words! {
+    /// Which queries are matched.
+    pub enum Rows {
+        /// Paper.
+        All = "all": "all that wait",
+        /// Released code.
+        TwiceInstances = "twice": "the oldest, twice as many as there are instances",
+    }
 }
 
-impl Words for Rows {
-    const WORDS: &'static [(&'static str, Rows, &'static str)] = &[
-        ("all", Rows::All, "all that wait"),
-        ("twice", Rows::TwiceInstances, "the oldest, twice as many as there are instances"),
-    ];
+words! {
+    /// What a pair costs that violates the QoS.
+    pub enum Penalty {
+        TenQos = "ten-qos": "C_j 10 T_qos, for a query that is late already too (Eq. 8)",
+        /// Released code.
+        Constants = "constants": "1000 ms, or 500 ms if only the margin is broken; none if late already",
+    }
 }
 
-/// What a pair costs that violates the QoS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Penalty {
-    /// `C_j 10 T_qos`, for a query that is late already too (Eq. 8).
-    TenQos,
-    /// 1000 ms, or 500 ms if only the margin is broken, whatever C_j is; a query that is late already
-    /// costs what any other does (released code).
-    Constants,
-}
-
-impl Words for Penalty {
-    const WORDS: &'static [(&'static str, Penalty, &'static str)] = &[
-        ("ten-qos", Penalty::TenQos, "C_j 10 T_qos, for a query that is late already too (Eq. 8)"),
-        (
-            "constants",
-            Penalty::Constants,
-            "1000 ms, or 500 ms if only the margin is broken; none if late already",
-        ),
-    ];
-}
-
-/// The order of the columns, by which ties are broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ties {
-    /// Idle instances first, by the list, then the busy ones by the instant at which they are to be
-    /// free: of equal sums, the oldest query is served at once.
-    IdleFirst,
-    /// The list's order for all, as the released code has its columns.
-    Listed,
-}
-
-impl Words for Ties {
-    const WORDS: &'static [(&'static str, Ties, &'static str)] = &[
-        (
-            "idle-first",
-            Ties::IdleFirst,
-            "idle instances first: of equal sums the oldest query is served at once",
-        ),
-        ("listed", Ties::Listed, "the list's order for all"),
-    ];
+words! {
+    /// The order of the columns, by which ties are broken.
+    pub enum Ties {
+        /// Busy ones follow by the instant at which they are to be free.
+        IdleFirst = "idle-first": "idle instances first: of equal sums the oldest query is served at once",
+        /// So the released code has its columns.
+        Listed = "listed": "the list's order for all",
+    }
 }
 
 /// Kairos's parameters.

@@ -2,59 +2,35 @@
 
 use crate::policy::early_drop::DropRule;
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, count, count_or, ms, number, us, word,
+    About, Assumption, Parameter, Preset, Settings, count, count_or, ms, number, us, word, words,
 };
 use crate::time::Span;
 
-/// When plans are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planning {
-    /// Each epoch, from the measured rates.
-    Dynamic,
-    /// Once, for the largest load in given proportions that fits.
-    Static,
-    /// Once: each GPU runs one model with its full batch.
-    Full,
+words! {
+    /// When plans are made.
+    pub enum Planning {
+        Dynamic = "dynamic": "each epoch, from the measured rates",
+        Static = "static": "once, for the largest load in given proportions that fits",
+        Full = "full": "once: each GPU runs one model with its full batch",
+    }
 }
 
-impl Words for Planning {
-    const WORDS: &'static [(&'static str, Planning, &'static str)] = &[
-        ("dynamic", Planning::Dynamic, "each epoch, from the measured rates"),
-        ("static", Planning::Static, "once, for the largest load in given proportions that fits"),
-        ("full", Planning::Full, "once: each GPU runs one model with its full batch"),
-    ];
+words! {
+    /// How a plan is made from rates.
+    pub enum Packing {
+        /// Released.
+        Adjust = "adjust": "by changing the current plan; largest rate first",
+        /// Paper.
+        Squishy = "squishy": "from scratch; residual loads by decreasing occupancy",
+    }
 }
 
-/// How a plan is made from rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    /// From the plan that is there; largest rate first (released).
-    Adjust,
-    /// Anew; residual loads by falling occupancy (paper).
-    Squishy,
-}
-
-impl Words for Packing {
-    const WORDS: &'static [(&'static str, Packing, &'static str)] = &[
-        ("adjust", Packing::Adjust, "by changing the current plan; largest rate first"),
-        ("squishy", Packing::Squishy, "from scratch; residual loads by decreasing occupancy"),
-    ];
-}
-
-/// Which frontend a request comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deal {
-    /// They take turns by arrival.
-    RoundRobin,
-    /// By a number that depends on the request's id alone.
-    Random,
-}
-
-impl Words for Deal {
-    const WORDS: &'static [(&'static str, Deal, &'static str)] = &[
-        ("round-robin", Deal::RoundRobin, "they take turns by arrival"),
-        ("random", Deal::Random, "by a number that depends only on the request's id"),
-    ];
+words! {
+    /// Which frontend a request comes to.
+    pub enum Deal {
+        RoundRobin = "round-robin": "they take turns by arrival",
+        Random = "random": "by a number that depends only on the request's id",
+    }
 }
 
 /// The parameters.

@@ -1,7 +1,7 @@
 //! Orloj's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, count, ms, number, seconds, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, ms, number, seconds, word, words,
 };
 use crate::time::Span;
 
@@ -26,107 +26,58 @@ impl Words for Estimate {
     ];
 }
 
-/// Whose law a batch's latency has, from which its estimate or its score is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BatchLaw {
-    /// One law for each batch size, of all applications of the model together (§4.3).
-    Common,
-    /// That of the request's own application, with companions of all.
-    Own,
+words! {
+    /// Whose law a batch's latency has, from which its estimate or its score is computed.
+    pub enum BatchLaw {
+        /// §4.3.
+        Common = "common": "one distribution for each batch size: the longest of all applications",
+        Own = "own": "one draw of the request's own application, the others of all",
+    }
 }
 
-impl Words for BatchLaw {
-    const WORDS: &'static [(&'static str, BatchLaw, &'static str)] = &[
-        (
-            "common",
-            BatchLaw::Common,
-            "one distribution for each batch size: the longest of all applications",
-        ),
-        ("own", BatchLaw::Own, "one draw of the request's own application, the others of all"),
-    ];
+words! {
+    /// How the applications of a model are weighed where their distributions are combined.
+    pub enum Shares {
+        /// Dissertation, §5.1.
+        Equal = "equal": "all applications of the model alike",
+        Counts = "counts": "by their requests in the profile, or relearned",
+    }
 }
 
-/// How the applications of a model are weighed where their distributions are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shares {
-    /// All alike (dissertation, §5.1).
-    Equal,
-    /// By the number of their requests.
-    Counts,
+words! {
+    /// What the feedback loop remembers.
+    pub enum Memory {
+        Sliding = "sliding": "the latest measurements",
+        /// §3.2.
+        Reset = "reset": "all since it was emptied; a full one is emptied",
+    }
 }
 
-impl Words for Shares {
-    const WORDS: &'static [(&'static str, Shares, &'static str)] = &[
-        ("equal", Shares::Equal, "all applications of the model alike"),
-        ("counts", Shares::Counts, "by their requests in the profile, or relearned"),
-    ];
+words! {
+    /// Which deadlines of a request it sees whose cost has several steps.
+    pub enum Deadlines {
+        All = "all": "the score is the sum over the steps (Appendix B)",
+        First = "first": "the first alone, as if a late answer cost 1",
+    }
 }
 
-/// What the feedback loop remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// The latest measurements.
-    Sliding,
-    /// All since the memory was emptied, which it is whenever it is full (§3.2).
-    Reset,
+words! {
+    /// The order in which batch sizes are tried.
+    pub enum SizeOrder {
+        /// Algorithm 1.
+        Descending = "descending": "by (earliest deadline, size), descending",
+        /// The text of §3.2.
+        Ascending = "ascending": "earliest deadline first, then the larger size",
+    }
 }
 
-impl Words for Memory {
-    const WORDS: &'static [(&'static str, Memory, &'static str)] = &[
-        ("sliding", Memory::Sliding, "the latest measurements"),
-        ("reset", Memory::Reset, "all since it was emptied; a full one is emptied"),
-    ];
-}
-
-/// Which deadlines of a request it sees whose cost has several steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deadlines {
-    /// All: the score is the sum over the steps (Appendix B).
-    All,
-    /// The first alone, with a cost of one.
-    First,
-}
-
-impl Words for Deadlines {
-    const WORDS: &'static [(&'static str, Deadlines, &'static str)] = &[
-        ("all", Deadlines::All, "the score is the sum over the steps (Appendix B)"),
-        ("first", Deadlines::First, "the first alone, as if a late answer cost 1"),
-    ];
-}
-
-/// The order in which batch sizes are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeOrder {
-    /// By (earliest deadline, size), descending: Algorithm 1.
-    Descending,
-    /// By (earliest deadline ascending, size descending): the text of §3.2.
-    Ascending,
-}
-
-impl Words for SizeOrder {
-    const WORDS: &'static [(&'static str, SizeOrder, &'static str)] = &[
-        ("descending", SizeOrder::Descending, "by (earliest deadline, size), descending"),
-        ("ascending", SizeOrder::Ascending, "earliest deadline first, then the larger size"),
-    ];
-}
-
-/// How the pending requests are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueForm {
-    /// As a list while few requests wait, else on hulls: whichever is faster.
-    Auto,
-    /// One list; every score is computed at every decision.
-    Scan,
-    /// A dynamic convex hull for each batch size: §4.4.
-    Hull,
-}
-
-impl Words for QueueForm {
-    const WORDS: &'static [(&'static str, QueueForm, &'static str)] = &[
-        ("auto", QueueForm::Auto, "as scan while few requests wait, else as hull"),
-        ("scan", QueueForm::Scan, "one list; every score is computed at every decision"),
-        ("hull", QueueForm::Hull, "a dynamic convex hull for each batch size (§4.4)"),
-    ];
+words! {
+    /// How the pending requests are kept.
+    pub enum QueueForm {
+        Auto = "auto": "as scan while few requests wait, else as hull",
+        Scan = "scan": "one list; every score is computed at every decision",
+        Hull = "hull": "a dynamic convex hull for each batch size (§4.4)",
+    }
 }
 
 /// Orloj's parameters.

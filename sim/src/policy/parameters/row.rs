@@ -7,11 +7,46 @@ use std::ops::RangeInclusive;
 /// The most that a count may be, where a row does not say otherwise.
 const COUNT_MAX: u32 = 4096;
 
-/// A choice by words. A policy's enumerations implement it; what a variant carries is set by a
-/// parameter of its own.
+/// A choice by words. A policy's enumerations implement it, those that carry nothing by [`words!`](crate::words);
+/// what a variant carries is set by a parameter of its own.
 pub trait Words: Copy + 'static {
     /// Every word, the value that it stands for, and what that means.
     const WORDS: &'static [(&'static str, Self, &'static str)];
+}
+
+/// An enumeration with its [`Words`]: each variant with its word and what that means, which is also
+/// how the variant is documented.
+///
+/// ```
+/// use orrery_sim::policy::parameters::{Words, words};
+///
+/// words! {
+///     /// Which requests are served first.
+///     pub enum Order {
+///         Arrival = "fifo": "first come, first served",
+///         /// Jackson's rule.
+///         Deadline = "edf": "the earliest deadline first",
+///     }
+/// }
+///
+/// assert_eq!(Order::WORDS[1], ("edf", Order::Deadline, "the earliest deadline first"));
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(#[$about:meta])* $visible:vis enum $name:ident {
+        $($(#[$more:meta])* $variant:ident = $word:literal: $means:literal,)+
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visible enum $name {
+            $(#[doc = concat!($means, ".")] $(#[$more])* $variant,)+
+        }
+
+        impl $crate::policy::parameters::Words for $name {
+            const WORDS: &'static [(&'static str, $name, &'static str)] =
+                &[$(($word, $name::$variant, $means)),+];
+        }
+    };
 }
 
 /// [`Words`] of any type.

@@ -3,7 +3,7 @@
 //!
 //! It is never the truth; that is the driver's.
 
-use crate::policy::parameters::Words;
+use crate::policy::parameters::words;
 use crate::profile::{KindsProfile, ModelProfile};
 use crate::request::SIZE_MAX;
 use crate::time::Span;
@@ -11,21 +11,14 @@ use crate::time::Span;
 /// Sizes are told apart in steps of so many items when they are learnt: those of the measurements.
 const STEP: u32 = 10;
 
-/// Where estimates come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Learn {
-    /// The profile's mean of each size, before the run (released code).
-    Offline,
-    /// The queries served: for a size that was served its mean, else a least-squares line through all
-    /// (paper, §5.1). The line through one size is flat; before any query the estimate is zero.
-    Online,
-}
-
-impl Words for Learn {
-    const WORDS: &'static [(&'static str, Learn, &'static str)] = &[
-        ("offline", Learn::Offline, "the profile's mean of each size, before the run"),
-        ("online", Learn::Online, "the queries served: a size's mean, else a line through all"),
-    ];
+words! {
+    /// Where estimates come from.
+    pub enum Learn {
+        /// Released code.
+        Offline = "offline": "the profile's mean of each size, before the run",
+        /// Paper, §5.1. The line through one size is flat; before any query the estimate is zero.
+        Online = "online": "the queries served: a size's mean, else a line through all",
+    }
 }
 
 /// Estimates by model, kind and size.

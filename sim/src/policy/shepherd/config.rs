@@ -1,44 +1,27 @@
 //! Shepherd's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+    About, Assumption, Parameter, Preset, Settings, count, flag, ms, number, word, words,
 };
 use crate::time::Span;
 
-/// For which model the arrival's loop is repeated after a preemption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FollowUp {
-    /// The new batch's (released).
-    New,
-    /// That of the requests that returned (paper).
-    Preempted,
+words! {
+    /// For which model the arrival's loop is repeated after a preemption.
+    pub enum FollowUp {
+        /// Released.
+        New = "new": "the new batch's",
+        /// Paper.
+        Preempted = "preempted": "that of the requests that returned",
+    }
 }
 
-impl Words for FollowUp {
-    const WORDS: &'static [(&'static str, FollowUp, &'static str)] = &[
-        ("new", FollowUp::New, "the new batch's"),
-        ("preempted", FollowUp::Preempted, "that of the requests that returned"),
-    ];
-}
-
-/// When the requests of a batch that is stopped are in their queue again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Return {
-    /// With the decision, so that GPUs that come later in the same loop see them (released).
-    AtOnce,
-    /// When the device reports that it has stopped.
-    OnReport,
-}
-
-impl Words for Return {
-    const WORDS: &'static [(&'static str, Return, &'static str)] = &[
-        (
-            "at-once",
-            Return::AtOnce,
-            "with the decision, so that later GPUs in the same loop see them",
-        ),
-        ("on-report", Return::OnReport, "when the device reports the preemption"),
-    ];
+words! {
+    /// When the requests of a batch that is stopped are in their queue again.
+    pub enum Return {
+        /// Released.
+        AtOnce = "at-once": "with the decision, so that later GPUs in the same loop see them",
+        OnReport = "on-report": "when the device reports the preemption",
+    }
 }
 
 /// Shepherd's parameters.

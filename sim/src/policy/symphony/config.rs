@@ -1,31 +1,19 @@
 //! Symphony's parameters, its presets and its name.
 
 use crate::policy::parameters::{
-    About, Assumption, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, flag, ms, number, word, words,
 };
 use crate::time::Span;
 
-/// Which requests make the batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gather {
-    /// Heads are passed over that would make the batch smaller than the target (released default).
-    WindowDrop,
-    /// The largest batch from the head of the queue (paper; released as `kDropTimeout`).
-    Head,
-    /// As the window, but nothing is dropped: late requests are served first.
-    Fcfs,
-}
-
-impl Words for Gather {
-    const WORDS: &'static [(&'static str, Gather, &'static str)] = &[
-        (
-            "window-drop",
-            Gather::WindowDrop,
-            "skips heads that would make the batch smaller than the target",
-        ),
-        ("head", Gather::Head, "the largest batch from the head of the queue"),
-        ("fcfs", Gather::Fcfs, "like window-drop, but drops nothing: late requests go first"),
-    ];
+words! {
+    /// Which requests make the batch.
+    pub enum Gather {
+        /// Released default.
+        WindowDrop = "window-drop": "skips heads that would make the batch smaller than the target",
+        /// Paper; released as `kDropTimeout`.
+        Head = "head": "the largest batch from the head of the queue",
+        Fcfs = "fcfs": "like window-drop, but drops nothing: late requests go first",
+    }
 }
 
 /// When a candidate becomes due.
@@ -50,20 +38,14 @@ impl Words for Dispatch {
     ];
 }
 
-/// Which GPU a due candidate takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GpuChoice {
-    /// The one that has been free for longest; of equals, the last to become so (released).
-    EarliestFree,
-    /// The free one with the smallest id (paper, Algorithm 1).
-    SmallestId,
-}
-
-impl Words for GpuChoice {
-    const WORDS: &'static [(&'static str, GpuChoice, &'static str)] = &[
-        ("earliest-free", GpuChoice::EarliestFree, "the one that has been free for longest"),
-        ("smallest-id", GpuChoice::SmallestId, "the free one with the smallest id"),
-    ];
+words! {
+    /// Which GPU a due candidate takes.
+    pub enum GpuChoice {
+        /// Of equals, the last to become so (released).
+        EarliestFree = "earliest-free": "the one that has been free for longest",
+        /// Paper, Algorithm 1.
+        SmallestId = "smallest-id": "the free one with the smallest id",
+    }
 }
 
 /// Symphony's parameters.

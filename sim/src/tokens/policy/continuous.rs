@@ -42,51 +42,27 @@
 
 use super::interface::{Action, Configured, Event, Known, TokenPolicy};
 use super::lengths::Lengths;
-use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, count, word};
+use crate::policy::parameters::{About, Parameter, Preset, Settings, count, word, words};
 use crate::time::{Span, Time};
 use crate::tokens::request::RequestId;
 use std::collections::BTreeSet;
 
-/// Who is admitted next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// By arrival.
-    Fcfs,
-    /// By the deadline of the first token.
-    Edf,
-    /// By Orloj's score.
-    Orloj,
+words! {
+    /// Who is admitted next.
+    pub enum Order {
+        Fcfs = "fcfs": "by arrival",
+        Edf = "edf": "by the time by which the first token is wanted",
+        Orloj = "orloj": "by Orloj's score, with the distribution of answers' lengths",
+    }
 }
 
-impl Words for Order {
-    const WORDS: &'static [(&'static str, Order, &'static str)] = &[
-        ("fcfs", Order::Fcfs, "by arrival"),
-        ("edf", Order::Edf, "by the time by which the first token is wanted"),
-        ("orloj", Order::Orloj, "by Orloj's score, with the distribution of answers' lengths"),
-    ];
-}
-
-/// Who is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Giving {
-    /// Nobody.
-    None,
-    /// Who is late already.
-    Expired,
-    /// Who cannot be in time.
-    Infeasible,
-}
-
-impl Words for Giving {
-    const WORDS: &'static [(&'static str, Giving, &'static str)] = &[
-        ("none", Giving::None, "nobody"),
-        ("expired", Giving::Expired, "who has no token when its first one is due"),
-        (
-            "infeasible",
-            Giving::Infeasible,
-            "who cannot have its first token in time even if it runs alone",
-        ),
-    ];
+words! {
+    /// Who is given up.
+    pub enum Giving {
+        None = "none": "nobody",
+        Expired = "expired": "who has no token when its first one is due",
+        Infeasible = "infeasible": "who cannot have its first token in time even if it runs alone",
+    }
 }
 
 /// The parameters.

@@ -3,6 +3,7 @@
 use super::compare::{Change, Counts};
 use super::outcome::{Compared, Outcome, line};
 use super::require::{Judged, Verdict};
+use orrery_report::page::counted;
 use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -61,10 +62,9 @@ fn cases_of(compared: &Compared) -> Vec<(String, TestCaseStatus)> {
 
 /// What moved of a group: `2 values: 1 worse, 1 within noise`.
 fn moved(counts: Counts) -> String {
-    let n = counts.moved();
     let kinds = super::compare::KINDS.iter().filter(|k| counts.get(**k) > 0);
     let kinds: Vec<String> = kinds.map(|k| format!("{} {}", counts.get(*k), k.word())).collect();
-    format!("{n} value{} moved: {}", if n == 1 { "" } else { "s" }, kinds.join(", "))
+    format!("{} moved: {}", counted(counts.moved() as u64, "value"), kinds.join(", "))
 }
 
 /// Failed where there are lines to say of it.

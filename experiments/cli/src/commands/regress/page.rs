@@ -6,7 +6,7 @@ use super::input::Difference;
 use super::outcome::{Compared, Outcome, Says, requirements, verdict};
 use super::require::Judged;
 use super::row::BaselineRow;
-use orrery_report::page::{self, Field, Page, Part, Table, Tone, capital};
+use orrery_report::page::{self, Field, Page, Part, Table, Tone, capital, counted};
 use orrery_results::metric;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,7 +275,7 @@ fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
     }
     let more = groups.len().saturating_sub(SHOWN);
     let group = |((kind, whose), n): ((Kind, String), usize)| {
-        format!("{}: {n} value{} of {whose}", kind.word(), if n == 1 { "" } else { "s" })
+        format!("{}: {} of {whose}", kind.word(), counted(n as u64, "value"))
     };
     let mut groups: Vec<String> = groups.into_iter().take(SHOWN).map(group).collect();
     groups.extend((more > 0).then(|| format!("and {more} more groups of values, gone or new")));

@@ -53,7 +53,7 @@ pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, Spec
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = pool(args.jobs.unwrap_or(0).into())?;
     let rows = pool.install(|| rows_of_file(&file, &policies, seeds, args.log.as_deref()))?;
-    let document = document(&file, first, &rows);
+    let document = document(&file, &rows);
     let forms = Forms {
         table: document.to_text(),
         more: vec![(F::World::KEY, name.to_string().into())],

@@ -9,6 +9,7 @@ use crate::kinds::computed::COMPUTED;
 use crate::kinds::scenario::policies;
 use crate::options::{CliOption, Refused};
 use orrery_plots::PictureKind;
+use orrery_report::page::counted;
 use orrery_results::metric;
 use orrery_scenario::SpecError;
 
@@ -27,10 +28,10 @@ impl Kind for OfApplications {
     fn in_words(&self, seeds: u32) -> String {
         let what = match (&self.laws, self.is_means()) {
             (Some(_), _) => return "no run: distributions of execution times".to_string(),
-            (None, true) => "the same, as means over the other axes",
+            (None, true) => "applications of one model on one GPU, as means over the other axes",
             (None, false) => "applications of one model on one GPU",
         };
-        format!("{what}, {seeds} seed(s)")
+        format!("{what}, {}", counted(seeds, "seed"))
     }
 
     fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a> {

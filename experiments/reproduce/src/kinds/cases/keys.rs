@@ -3,6 +3,7 @@
 use super::file::{CasesFile, Expressions};
 use crate::experiment::{CaseRows, Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
+use orrery_report::page::counted;
 use orrery_scenario::SpecError;
 use orrery_sweep::metrics::known_metric;
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ impl Kind for OfCases {
             (Some(_), Some(_), _) => "a search and a run of each measured case",
             (None, _, _) => "a run of each measured case",
         };
-        format!("{what}, {seeds} seed(s)")
+        format!("{what}, {}", counted(seeds, "seed"))
     }
 
     fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {

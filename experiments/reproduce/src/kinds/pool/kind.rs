@@ -3,6 +3,7 @@
 use super::{Bounds, KAIROS, MODEL, Pools};
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
+use orrery_report::page::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,8 @@ impl Kind for OfPool {
         match self.pool.bounds {
             true => "no run: upper bounds of pools".to_string(),
             false => format!(
-                "pools of several instance types, each with a search for its throughput, {seeds} seed(s)"
+                "pools of several instance types, each with a search for its throughput, {}",
+                counted(seeds, "seed")
             ),
         }
     }
