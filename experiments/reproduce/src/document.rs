@@ -7,7 +7,7 @@ use super::experiment::Experiment;
 use super::runner::KindDocument;
 use super::scores::is_relative;
 use super::{figure, groups, results, scores};
-use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
+use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital};
 use orrery_results::{Row, metric};
 use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
@@ -18,7 +18,7 @@ pub const CLAIMS: &str = "The paper's claims";
 /// That of claims that are no sentence of the paper.
 pub const OWN_CLAIMS: &str = "Our own claims";
 /// That of a region.
-pub const REGION: &str = "Where the paper's claims hold";
+pub const REGION: &str = "Where the claims hold";
 /// What a paper leaves open.
 pub const ASSUMPTIONS: &str = "Assumptions, where the paper says nothing";
 
@@ -131,15 +131,15 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
 
 /// Why the main metric stands beside no number of the paper.
 fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
+    if rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR) {
+        return format!("Mean errors against {} numbers of the paper are below.", e.paper.len());
+    }
     let mut beside: Vec<String> = Vec::new();
     for row in rows.iter().filter(|r| r.paper.is_some()) {
         let words = metric::words(&row.metric);
         if !beside.contains(&words) {
             beside.push(words);
         }
-    }
-    if rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR) {
-        return format!("Mean errors against {} numbers of the paper are below.", e.paper.len());
     }
     match beside.is_empty() {
         true => "The paper has no numbers for what was run.".to_string(),
@@ -161,11 +161,15 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
         (0, _) => Tone::Bad,
         _ => Tone::Mixed,
     };
-    let the = format!("{}{}", whose[..1].to_uppercase(), &whose[1..]);
+    let unanswered = count(Verdict::NoAnswer);
+    let the = capital(whose);
     let mut text = match of {
         1 if good == 1 => format!("{the} claim holds"),
         1 if bad == 1 => format!("{the} claim does not hold"),
         1 if unsure == 1 => format!("Whether {whose} claim holds is undecided"),
+        1 if unanswered == 1 => {
+            format!("{the} claim has no verdict, because no search found an answer")
+        }
         1 => format!("{the} claim was not checked"),
         _ if none == of => format!(
             "None of {whose} {of} claims could be checked, because not all of their cells and seeds were run"
@@ -173,11 +177,15 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
         2 if good == 2 => format!("Both of {whose} claims hold"),
         _ if bad == of => format!("None of {whose} {of} claims holds"),
         _ if good == of => format!("All {of} of {whose} claims hold"),
-        _ => format!(
-            "{good} of {whose} {of} claims {}, {bad} {}",
-            if good == 1 { "holds" } else { "hold" },
-            if bad == 1 { "does not" } else { "do not" }
-        ),
+        _ => {
+            let hold = if good == 1 { "holds" } else { "hold" };
+            let not = match bad {
+                0 => String::new(),
+                1 => ", 1 does not".to_string(),
+                _ => format!(", {bad} do not"),
+            };
+            format!("{good} of {whose} {of} claims {hold}{not}")
+        }
     };
     if unsure > 0 && of > 1 {
         let are = if unsure == 1 { "is" } else { "are" };
@@ -188,8 +196,7 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
             "; {none} could not be checked, because not all of their cells and seeds were run"
         );
     }
-    let unanswered = count(Verdict::NoAnswer);
-    if unanswered > 0 {
+    if unanswered > 0 && of > 1 {
         let have = if unanswered == 1 { "has" } else { "have" };
         text += &format!("; {unanswered} {have} no verdict, because no search found an answer");
     }
@@ -381,4 +388,24 @@ fn flagged(rows: &[Row]) -> Vec<String> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DoesNotHold, Holds, NoAnswer, NotRun, Undecided};
+
+    #[test]
+    fn every_verdict_is_in_the_sentence_once() {
+        let said = |verdicts: &[Verdict]| in_a_sentence(verdicts, "the paper's").1;
+        assert_eq!(said(&[Holds; 3]), "All 3 of the paper's claims hold.");
+        assert_eq!(said(&[DoesNotHold; 2]), "None of the paper's 2 claims holds.");
+        assert_eq!(said(&[Holds, DoesNotHold]), "1 of the paper's 2 claims holds, 1 does not.");
+        let undecided = "2 of the paper's 3 claims hold; 1 is undecided, because a 95 % interval crosses the bound.";
+        assert_eq!(said(&[Holds, Holds, Undecided]), undecided);
+        let none = "has no verdict, because no search found an answer.";
+        assert_eq!(said(&[NoAnswer]), format!("The paper's claim {none}"));
+        assert_eq!(said(&[Holds, NoAnswer]), format!("1 of the paper's 2 claims holds; 1 {none}"));
+        assert_eq!(said(&[NotRun]), "The paper's claim was not checked.");
+    }
 }

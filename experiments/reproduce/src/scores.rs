@@ -84,8 +84,8 @@ struct Pair<'a> {
     row: &'a Row,
     ours: f64,
     paper: f64,
-    /// What an error is a share of.
-    unit: f64,
+    /// What an error is divided by: the paper's number where errors are relative, else 1.
+    scale: f64,
 }
 
 impl Pair<'_> {
@@ -94,7 +94,7 @@ impl Pair<'_> {
     }
 
     fn error_of(&self, predicted: f64) -> f64 {
-        (predicted - self.paper) / self.unit
+        (predicted - self.paper) / self.scale
     }
 
     /// The axes but for the case.
@@ -134,9 +134,9 @@ pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
     let pair = |row| {
         let row: &Row = row;
         let paper = row.paper?;
-        let unit = if is_relative { paper.abs() } else { 1.0 };
-        (unit > 0.0).then_some(())?;
-        Some(Pair { row, ours: row.value?, paper, unit })
+        let scale = if is_relative { paper.abs() } else { 1.0 };
+        (scale > 0.0).then_some(())?;
+        Some(Pair { row, ours: row.value?, paper, scale })
     };
     let all: Vec<Pair<'_>> =
         main_rows(e, rows).filter(|r| is_of(r, group)).filter_map(pair).collect();
@@ -175,8 +175,7 @@ fn system_score(pairs: &[Pair<'_>], relative: bool) -> SystemScore {
 fn compare_within(e: &Experiment, cell: &[Pair<'_>], scores: &mut Scores) {
     for (i, a) in cell.iter().enumerate() {
         for b in &cell[i + 1..] {
-            let of = if is_relative(e) { a.unit.max(b.unit) } else { 1.0 };
-            if (a.paper - b.paper).abs() > (APART + 1e-9) * of {
+            if (a.paper - b.paper).abs() > (APART + 1e-9) * a.scale.max(b.scale) {
                 scores.order.of += 1;
                 let same = (a.paper > b.paper) == (a.ours > b.ours);
                 scores.order.hits += usize::from(same);

@@ -15,11 +15,12 @@ const EACH_MAX: usize = 12;
 /// infinite. Of a ratio it is the range times the value in its denominator. Several sentences about one value ask what
 /// would make all of them true; where nothing would, the first one stands.
 ///
-/// Left out are sentences that say only which of two is above, and those of a mean or of a share of the cells, which
+/// Left out are claims that are not the paper's, sentences that say only which of two is above, and those of a mean or of a share of the cells, which
 /// are of no value by itself.
 pub fn ranges(claims: &[Claim], rows: &[Row]) -> Vec<(Row, f64, f64)> {
     let mut out: Vec<(Row, f64, f64)> = Vec::new();
-    for (row, least, most) in claims.iter().flat_map(|claim| of(claim, rows)) {
+    let papers = claims.iter().filter(|claim| !claim.own);
+    for (row, least, most) in papers.flat_map(|claim| of(claim, rows)) {
         let is_same = |known: &&mut (Row, f64, f64)| is_same_value(&known.0, &row);
         match out.iter_mut().find(is_same) {
             Some((_, low, high)) if least <= *high && most >= *low => {
