@@ -11,7 +11,12 @@ pub(super) fn figure(claim: &Claim, x: f64) -> String {
     if x.is_infinite() {
         return "never".to_string();
     }
-    time(claim, x).unwrap_or_else(|| format!("{x:.3}"))
+    let digits = match x.abs() {
+        below if below < 100.0 => 3,
+        below if below < 10_000.0 => 1,
+        _ => 0,
+    };
+    time(claim, x).unwrap_or_else(|| format!("{x:.digits$}"))
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -113,6 +113,8 @@ struct Mates {
     arrivals: Vec<u64>,
     /// Units of those before each, and of all.
     before: Vec<u64>,
+    /// Whether each has one unit.
+    are_single: bool,
     /// The longest SLO, less what messages take.
     slo: u64,
     delays: u64,
@@ -127,7 +129,8 @@ impl Mates {
         let least = Least::new(world, model, own);
         let slo = own.iter().map(|i| all[*i].slo.ns()).max().unwrap_or(0).saturating_sub(delays);
         let arrivals = own.iter().map(|i| all[*i].at.ns()).collect();
-        Mates { steps: least.steps().collect(), least, arrivals, before, slo, delays }
+        let are_single = own.iter().all(|i| all[*i].size == 1);
+        Mates { steps: least.steps().collect(), least, arrivals, before, are_single, slo, delays }
     }
 
     fn share(&self, place: usize, request: &Arrival) -> Option<f64> {
@@ -146,33 +149,42 @@ impl Mates {
     fn most_units(&self, place: usize, size: u64, alone: Span) -> u64 {
         let at = self.arrivals[place];
         let span = |units: u64| self.slo.checked_sub(self.least.at(units, alone));
-        let within = |all: &[u64], from: u64, span: u64| {
-            all.partition_point(|a| *a <= from.saturating_add(span))
-        };
-        let last = span(size).map_or(place + 1, |span| within(&self.arrivals, at, span));
+        let within = |span: u64| self.arrivals.partition_point(|a| *a <= at.saturating_add(span));
+        let last = span(size).map_or(place + 1, within);
         let reach = self.slo.saturating_sub(self.least.at(size, alone));
         let first = self.arrivals.partition_point(|a| *a < at.saturating_sub(reach));
         if place - first > MANY {
             return self.before[last] - self.before[first];
         }
-        // A batch with more units takes longer, so its requests are closer: what fits does so up to some number.
-        let later = &self.arrivals[place..last];
-        let fits = |from: usize, units: u64| {
-            let ends = span(units).map(|span| place + within(later, self.arrivals[from], span));
-            let end = ends.filter(|end| *end > place);
-            end.is_some_and(|end| self.before[end] - self.before[from] >= units)
+        // The least end of a batch of so many units that has both requests.
+        let end = |from: usize, units: u64| match self.are_single {
+            true => from.saturating_add(units as usize).max(place + 1),
+            false => {
+                let too_few = |before: &u64| before - self.before[from] < units;
+                place + 1 + self.before[place + 1..=last].partition_point(too_few)
+            }
         };
-        let mut most = size;
+        let fits = |from: usize, units: u64, span: Option<u64>| {
+            let end = end(from, units);
+            let latest = span.map(|span| self.arrivals[from].saturating_add(span));
+            end <= last && latest.is_some_and(|latest| self.arrivals[end - 1] <= latest)
+        };
+        // A batch with more units takes longer, so its requests are closer: what fits does so up to some number.
+        let (mut most, mut more) = (size, span(size + 1));
         for from in first..=place {
+            if !fits(from, most + 1, more) {
+                continue;
+            }
             let mut step = 1;
-            while fits(from, most + step) {
+            while fits(from, most + step, span(most + step)) {
                 most += step;
                 step *= 2;
             }
             while step > 1 {
                 step /= 2;
-                most += if fits(from, most + step) { step } else { 0 };
+                most += if fits(from, most + step, span(most + step)) { step } else { 0 };
             }
+            more = span(most + 1);
         }
         most
     }

@@ -34,8 +34,10 @@ impl Files {
         key: &str,
         name: &str,
     ) -> Result<Option<&'static Format>, SpecError> {
-        let open = self.again(key, name)?;
-        orrery_import::recognise(&File::new(name, &open)).map_err(|e| at(key, e))
+        self.formats.all(name.to_string(), || {
+            let open = self.again(key, name)?;
+            orrery_import::recognise(&File::new(name, &open)).map_err(|e| at(key, e))
+        })
     }
 
     /// The error of a file of another tool that is no load, where it is such a file.
@@ -68,11 +70,11 @@ impl Files {
     ) -> Result<Option<Arc<Content>>, SpecError> {
         let options = timestamps.map_or_else(Options::default, |t| t.options(Options::default()));
         self.imports.all(format!("{name}\n{kind:?}{options:?}"), || {
-            let open = self.again(key, name)?;
-            let file = File::new(name, &open);
-            let format = orrery_import::recognise(&file).map_err(|e| at(key, e))?;
+            let format = self.foreign(key, name)?;
             let format = format.filter(|f| f.becomes.contains(&kind) && !own.contains(&f.name));
             let Some(format) = format else { return Ok(None) };
+            let open = self.again(key, name)?;
+            let file = File::new(name, &open);
             let read = orrery_import::read_as(&file, format, &options).map_err(|e| at(key, e))?;
             let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
             self.say(name, read.assumed);

@@ -6,7 +6,7 @@ use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::error::{SpecError, hint};
 use crate::kairos;
-use orrery_import::Content;
+use orrery_import::{Content, Format};
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
@@ -36,6 +36,8 @@ pub(super) struct Files {
     pub dealt: Kept<Arc<Blocks>>,
     /// The samples that were read.
     samples: Kept<Histogram>,
+    /// The formats of files; `None` for one that is no other tool's.
+    pub formats: Kept<Option<&'static Format>>,
     /// What was read of other tools' files; `None` for a file that is read as it is.
     pub imports: Kept<Option<Arc<Content>>>,
     /// What was odd about a file or assumed of it, by its name.
@@ -102,6 +104,7 @@ impl Files {
             folder,
             dealt: Kept::default(),
             samples: Kept::default(),
+            formats: Kept::default(),
             imports: Kept::default(),
             said: Said::default(),
             lists: Kept::default(),
