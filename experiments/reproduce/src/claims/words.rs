@@ -11,8 +11,12 @@ pub(super) fn figure(claim: &Claim, x: f64) -> String {
     if x.is_infinite() {
         return "never".to_string();
     }
+    // A bound of 0.9999997 is not met by a value that reads as 1.000.
+    let of = |bound: Option<f64>| {
+        bound.map_or(0, |b| b.to_string().split('.').nth(1).map_or(0, str::len))
+    };
     let digits = match x.abs() {
-        below if below < 100.0 => 3,
+        below if below < 100.0 => of(claim.at_least).max(of(claim.at_most)).clamp(3, 9),
         below if below < 10_000.0 => 1,
         _ => 0,
     };
