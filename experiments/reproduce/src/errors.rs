@@ -26,18 +26,22 @@ pub(super) fn parts(e: &Experiment, rows: &[Row]) -> Vec<Part> {
             parts.extend(table(e, file, metric, rows));
         }
     }
-    let mut left: Vec<String> = Vec::new();
+    // The cases of each reason.
+    let mut left: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         let Some(why) = row.axis(NOT_COUNTED) else { continue };
         // Without cases, the first axis tells cells apart.
-        let first = axes(row).next().map_or("", |(_, value)| value);
-        let case = if row.case.is_empty() { first } else { &row.case };
-        let line = format!("not counted: {case}: {why}");
-        if !left.contains(&line) {
-            left.push(line);
+        let case = axes(row).next().map_or("", |(_, value)| value);
+        let known = left.iter().position(|(reason, _)| *reason == why).unwrap_or_else(|| {
+            left.push((why, Vec::new()));
+            left.len() - 1
+        });
+        if !left[known].1.contains(&case) {
+            left[known].1.push(case);
         }
     }
-    parts.extend(Part::list(left));
+    let left = left.iter().map(|(why, cases)| format!("not counted: {}: {why}", cases.join(", ")));
+    parts.extend(Part::list(left.collect()));
     parts
 }
 

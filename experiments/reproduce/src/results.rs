@@ -1,6 +1,6 @@
 //! An experiment's values beside the paper's: a table for each metric that is shown and group of systems.
 
-use super::errors::{self, is_endless};
+use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::{Experiment, Parts, System};
 use super::groups::{self, Group};
 use super::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const OFF: f64 = 0.1;
 /// Of more systems than this, ours, the paper's numbers and the errors are three tables of a text.
 const BESIDE_MAX: usize = 2;
+/// A system alone has a column for each value of its last axis, where these are at most so many.
+const ACROSS_MAX: usize = 5;
 /// The most parts of the time that a table of a text has lines for.
 const BINS_MAX: usize = 14;
 
@@ -100,6 +102,16 @@ impl<'a> Grid<'a> {
                 }
             }
         }
+        // What the names of all cases say needs no column.
+        let is_said = |name: &str| {
+            let is_in = |place: &&Row| {
+                place
+                    .axis(name)
+                    .is_some_and(|value| place.case.split(' ').any(|word| word == value))
+            };
+            places.len() > 1 && places.iter().all(is_in)
+        };
+        names.retain(|name| !is_said(name));
         Grid { e, metric, title: &group.title, names, systems, rows: own, places, at }
     }
 
@@ -114,12 +126,14 @@ impl<'a> Grid<'a> {
 
     /// What a table says of a place in its first columns.
     fn keys(&self, place: &Row) -> Vec<Field> {
-        let at = |name: &&str| axes(place).find(|a| a.0 == *name).map_or("", |a| a.1);
-        self.names.iter().map(|n| Field::text(at(n))).collect()
+        self.names.iter().map(|name| Field::text(at(place, name))).collect()
     }
 
     /// The paper's number and the error below each value of ours.
     fn below(&self) -> Table {
+        if let Some(table) = self.across(|keys, _| keys.to_vec()) {
+            return table;
+        }
         let has_paper = self.rows.iter().any(|r| r.paper.is_some());
         let what = if has_paper { "; below ours the paper's number and our error" } else { "" };
         let systems = self.systems.iter().map(|s| s.name.as_str());
@@ -140,6 +154,9 @@ impl<'a> Grid<'a> {
 
     /// The same as columns beside each value; where these are too many, as tables of their own.
     fn beside(&self) -> Vec<Table> {
+        if let Some(table) = self.across(unsaid) {
+            return vec![table];
+        }
         let is_withheld = |r: &Row| is_withheld(r, &self.e.withheld);
         let has = |s: &&System| {
             self.rows.iter().any(|r| is_of(r, s) && (r.paper.is_some() || is_withheld(r)))
@@ -165,6 +182,51 @@ impl<'a> Grid<'a> {
         ]
     }
 
+    /// The values of one system without numbers of the paper: a line for each setting of all axes but the last, whose
+    /// values are the columns.
+    fn across(&self, keys_below: fn(&[Field], &[Field]) -> Vec<Field>) -> Option<Table> {
+        let [system] = *self.systems else { return None };
+        let has_paper = |r: &&Row| r.paper.is_some() || is_withheld(r, &self.e.withheld);
+        if self.rows.iter().any(has_paper) {
+            return None;
+        }
+        let (last, names) = self.names.split_last().filter(|(_, names)| !names.is_empty())?;
+        let (mut values, mut lines) = (Vec::new(), Vec::<(Vec<Field>, Vec<Field>)>::new());
+        let mut numbers = BTreeMap::new();
+        for place in &self.places {
+            let value = at(place, last);
+            let column = values.iter().position(|v| *v == value).unwrap_or_else(|| {
+                values.push(value);
+                values.len() - 1
+            });
+            if values.len() > ACROSS_MAX {
+                return None;
+            }
+            let keys: Vec<&str> = names.iter().map(|name| at(place, name)).collect();
+            let line = *numbers.entry(keys).or_insert_with_key(|keys| {
+                lines.push((keys.iter().map(|key| Field::text(*key)).collect(), Vec::new()));
+                lines.len() - 1
+            });
+            let fields = &mut lines[line].1;
+            fields.resize(fields.len().max(column + 1), Field::none());
+            fields[column] = self.cell(place, &Column::Ours(system));
+        }
+        if lines.len() == self.places.len() {
+            return None;
+        }
+        let what = format!(": {} by {last}", system.name);
+        let heads = values.iter().map(|v| if v.is_empty() { "all" } else { v });
+        let heads: Vec<&str> = names.iter().copied().chain(heads).collect();
+        let mut table = Table { keys: names.len(), ..Table::new(self.caption(&what), &heads) };
+        let mut above: Vec<Field> = Vec::new();
+        for (keys, mut fields) in lines {
+            fields.resize(values.len(), Field::none());
+            table.rows.push(keys_below(&keys, &above).into_iter().chain(fields).collect());
+            above = keys;
+        }
+        Some(table)
+    }
+
     /// Whether all systems predict the same numbers: one column has them.
     fn is_shared(&self, with: &[&System]) -> bool {
         let paper = |place: &Row, s: &System| self.row(place, s).and_then(|r| r.paper);
@@ -187,13 +249,7 @@ impl<'a> Grid<'a> {
         let mut last: Vec<Field> = Vec::new();
         for place in &self.places {
             let keys = self.keys(place);
-            let mut line = keys.clone();
-            // What a line has in common with the one above it is not said again.
-            for i in 0..keys.len().saturating_sub(1) {
-                if !last.is_empty() && last[..=i] == keys[..=i] {
-                    line[i] = Field::default();
-                }
-            }
+            let mut line = unsaid(&keys, &last);
             line.extend(columns.iter().map(|c| self.cell(place, c)));
             table.rows.push(line);
             last = keys;
@@ -242,6 +298,21 @@ impl<'a> Grid<'a> {
         let off = off(row).filter(|_| self.e.errors.is_none() || !is_endless(row))?;
         Some((off, off_words(row, off)))
     }
+}
+
+/// What a line says of an axis. Why a case is not counted stands below the errors.
+fn at<'a>(place: &'a Row, name: &str) -> &'a str {
+    let value = axes(place).find(|a| a.0 == name).map_or("", |a| a.1);
+    if name == NOT_COUNTED && !value.is_empty() { "yes" } else { value }
+}
+
+/// The keys of a line without what it has in common with the line above it; the last is always said.
+fn unsaid(keys: &[Field], above: &[Field]) -> Vec<Field> {
+    let is_said = |i: usize| i + 1 == keys.len() || above.is_empty() || above[..=i] != keys[..=i];
+    keys.iter()
+        .enumerate()
+        .map(|(i, key)| if is_said(i) { key.clone() } else { Field::default() })
+        .collect()
 }
 
 /// A column of a system, or of all.

@@ -193,7 +193,8 @@ fn bins_of_time_add_up_to_the_whole_and_groups_to_their_bin() {
          latency = { table = [[1, 3.0], [2, 4.0]] }\n\
          [[app]]\nname = \"two\"\nmodel = \"n\"\ngroup = \"y\"\n[[device]]",
     );
-    let rows = forms(&grouped, 1).rows;
+    let whole = forms(&grouped, 1);
+    let rows = whole.rows;
     let value = |axes: &str, metric: &str| {
         let is = |r: &&orrery_results::Row| {
             r.axes == axes && r.metric == metric && r.scope == "all" && r.versus.is_empty()
@@ -207,6 +208,23 @@ fn bins_of_time_add_up_to_the_whole_and_groups_to_their_bin() {
                 ["x", "y"].map(|g| value(&format!("{bin};group={g}"), metric)).iter().sum();
             assert!((groups - value(bin, metric)).abs() < 1e-9, "{bin} {metric}");
         }
+    }
+    // In a text the groups are columns, a line for each bin.
+    let shown: Vec<&str> = whole.table.lines().skip_while(|l| *l != "Results").collect();
+    assert_eq!(shown[1].trim(), "goodput, requests/s: clockwork by group");
+    assert_eq!(
+        shown[2].split_whitespace().collect::<Vec<_>>(),
+        ["point", "from_s", "all", "x", "y"]
+    );
+    let read = |line: &&str| -> Vec<f64> {
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    for (line, bin) in shown[4..8].iter().zip(&bins) {
+        let groups = ["x", "y"].map(|g| value(&format!("{bin};group={g}"), "goodput_per_s"));
+        let all = [value(bin, "goodput_per_s"), groups[0], groups[1]];
+        let told = read(line);
+        let is_told = |(told, exact): (&f64, f64)| (told - exact).abs() <= 0.005 * exact;
+        assert!(told.len() == 4 && told[1..].iter().zip(all).all(is_told), "{line}: {all:?}");
     }
     // The last bin ends with the run.
     let end_s = value("point=p", "in_time") / value("point=p", "goodput_per_s");

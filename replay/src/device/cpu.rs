@@ -72,7 +72,7 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
     }
     config.check(&device)?;
     for (i, model) in config.models.iter().enumerate() {
-        let floats = Network::of(&model.workload).floats();
+        let floats = Network(model.workload.encoder.clone()).floats();
         if floats > FLOATS_MAX {
             let (found, most) = (floats >> 18, FLOATS_MAX >> 18);
             let said =
@@ -86,7 +86,7 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
         }
     }
     let model = |(number, model): (usize, &CpuModel)| {
-        let network = Network::of(&model.workload);
+        let network = Network(model.workload.encoder.clone());
         let seed = config.seed.wrapping_add(number as u64);
         let mut master = network.weights(seed);
         let floats = usize::try_from(model.weights_mib).unwrap_or(0) << 18;

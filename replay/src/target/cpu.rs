@@ -21,7 +21,7 @@ pub fn open(
     let config = config.cloned().unwrap_or_default();
     one_for_each(file, "cpu", config.models.len(), &scenario.model_names())?;
     let device = open_core(core, &config)?;
-    let last = |Workload::Encoder(encoder): &Workload| encoder.lengths.last().map(|l| l.1);
+    let last = |w: &Workload| w.encoder.lengths.last().map(|l| l.1);
     let longest: Vec<Option<f64>> = config.models.iter().map(|m| last(&m.workload)).collect();
     nothing_is_cut(file, ("cpu", ENCODER), &longest, scenario)?;
     Ok(Box::new(device))

@@ -126,6 +126,25 @@ fn errors_are_summed_up_and_no_row_is_dropped() {
     assert!(lines.iter().any(|l| l.starts_with(&["case", "3"]) && l.contains(&"end")), "{text}");
 }
 
+/// A column that the names of all cases say, and a reason in each of its lines, took four lines for one.
+#[test]
+fn what_the_names_of_cases_say_has_no_column_and_a_reason_stands_once() {
+    orrery_report::width::set_width(usize::MAX);
+    let (_folder, path) = place(&format!("{ROWS}b,1,\"[[1, 20.0]]\",40,10,50,1\n"));
+    let text = |name: &str| {
+        let file = FILE.replace("name = \"case {{ row }}\"", &format!("name = \"{name}\""));
+        let e = from_text(&path.display().to_string(), &file).expect("an experiment");
+        let text = forms_of(&e, &Asked::default()).expect("it runs").table;
+        assert!(text.contains("not counted: case 5"), "{text}");
+        let why = text.lines().filter(|l| l.contains("it is said to be broken")).count();
+        assert_eq!(why, 1, "{text}");
+        let of_table = text.lines().skip_while(|l| *l != "Results").nth(2).unwrap_or_default();
+        of_table.split_whitespace().map(str::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(text("case {{ row }}")[..3], ["case", "kind", "not_counted"]);
+    assert_eq!(text("case {{ row }} {{ kind }}")[..2], ["case", "not_counted"]);
+}
+
 #[test]
 fn another_file_of_rows_is_taken_in_place_of_its_own() {
     let (folder, path) = place(ROWS);

@@ -65,10 +65,10 @@ pub struct Copied {
 
 /// What a batch computes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Workload {
+#[serde(deny_unknown_fields)]
+pub struct Workload {
     /// A transformer encoder, the same that a GPU runs.
-    Encoder(EncoderConfig),
+    pub encoder: EncoderConfig,
 }
 
 impl CpuConfig {
@@ -85,8 +85,7 @@ impl CpuConfig {
             return Err(fault(said.to_string()));
         }
         for (i, model) in self.models.iter().enumerate() {
-            let Workload::Encoder(encoder) = &model.workload;
-            let checked = encoder.check();
+            let checked = model.workload.encoder.check();
             checked.map_err(|e| fault(format!("`models[{i}].workload.encoder`: {e}")))?;
             if model.weights_mib > 2048 {
                 let said =

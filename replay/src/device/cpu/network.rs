@@ -1,6 +1,5 @@
 //! The network: its weights and inputs, and its layers on a lane's buffers.
 
-use super::config::Workload;
 use super::encoder::Buffers;
 use crate::device::encoder::plan::{self, Buffer, Shape, Step};
 use crate::device::encoder::{EncoderConfig, reference};
@@ -22,12 +21,6 @@ pub struct Work {
 }
 
 impl Network {
-    /// Of a configuration.
-    pub fn of(workload: &Workload) -> Network {
-        let Workload::Encoder(config) = workload;
-        Network(config.clone())
-    }
-
     /// Its random weights.
     pub fn weights(&self, seed: u64) -> Vec<f32> {
         reference::weights(&shape(&self.0), seed)

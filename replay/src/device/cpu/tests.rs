@@ -69,7 +69,10 @@ fn config(preempt: Preempt) -> CpuConfig {
     CpuConfig {
         seed: 1,
         preempt,
-        models: vec![model(Workload::Encoder(large)), model(Workload::Encoder(encoder(1, 32)))],
+        models: vec![
+            model(Workload { encoder: large }),
+            model(Workload { encoder: encoder(1, 32) }),
+        ],
     }
 }
 
@@ -165,7 +168,8 @@ fn what_is_wrong_is_said() {
     assert!(changed(&|c| c.models.clear()).contains("`models` is empty"));
     assert!(changed(&|c| c.models[0].weights_mib = 9_999).contains("weights_mib"));
     assert!(changed(&|c| c.models[0].copy.in_bytes = u32::MAX).contains("copy"));
-    let bad = |e: EncoderConfig| changed(&|c| c.models[0].workload = Workload::Encoder(e.clone()));
+    let bad =
+        |e: EncoderConfig| changed(&|c| c.models[0].workload = Workload { encoder: e.clone() });
     assert!(
         bad(EncoderConfig { lengths: vec![], ..encoder(1, 32) }).contains("`lengths` is empty")
     );
