@@ -64,12 +64,15 @@ pub fn draw(page: &mut Page, e: &Experiment, rows: &[Row]) {
     page.section_first("Figure", drawn);
 }
 
+/// The values of an axis that are listed one by one; the results have all.
+const SETTINGS_MAX: usize = 20;
+
 fn ask(page: &mut Page, e: &Experiment) {
     page.ask("what is run", e.kind.in_words(e.seeds));
     let mut axes: Vec<String> = Vec::new();
     let cases = e.cases();
     if !cases.is_empty() && e.point.is_empty() {
-        axes.push(format!("case: {}", cases.join(", ")));
+        axes.push(format!("case: {}", listed(cases.clone())));
     }
     for axis in e.axis.iter().filter(|a| a.name != "case") {
         let values: Vec<String> = axis.values.iter().map(orrery_sweep::grid::word).collect();
@@ -97,6 +100,12 @@ fn ask(page: &mut Page, e: &Experiment) {
 fn listed(values: Vec<String>) -> String {
     let is_quoted = values.iter().any(|v| v.contains(','));
     let word = |v: String| if is_quoted { format!("\"{v}\"") } else { v };
+    if let [first, .., last] = &values[..]
+        && values.len() > SETTINGS_MAX
+    {
+        let [first, last] = [first, last].map(|v| word(v.clone()));
+        return format!("{} in all, from {first} to {last}", values.len());
+    }
     values.into_iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
@@ -394,6 +403,12 @@ fn flagged(rows: &[Row]) -> Vec<String> {
 mod tests {
     use super::*;
     use Verdict::{DoesNotHold, Holds, NoAnswer, NotRun, Undecided};
+
+    #[test]
+    fn settings_are_listed_while_they_are_few() {
+        let of = |n: u32| super::listed((1..=n).map(|i| i.to_string()).collect());
+        assert_eq!((&*of(3), &*of(21)), ("1, 2, 3", "21 in all, from 1 to 21"));
+    }
 
     #[test]
     fn every_verdict_is_in_the_sentence_once() {
