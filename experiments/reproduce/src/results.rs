@@ -129,32 +129,18 @@ impl<'a> Grid<'a> {
         self.names.iter().map(|name| Field::text(at(place, name))).collect()
     }
 
-    /// The paper's number and the error below each value of ours.
+    /// The paper's number and the error below each value of ours; every line says all of its place.
     fn below(&self) -> Table {
-        if let Some(table) = self.across(|keys, _| keys.to_vec()) {
-            return table;
-        }
+        let whole: Keys = |keys, _| keys.to_vec();
         let has_paper = self.rows.iter().any(|r| r.paper.is_some());
         let what = if has_paper { "; below ours the paper's number and our error" } else { "" };
-        let systems = self.systems.iter().map(|s| s.name.as_str());
-        let columns: Vec<&str> = self.names.iter().copied().chain(systems).collect();
-        let mut table =
-            Table { keys: self.names.len(), ..Table::new(self.caption(what), &columns) };
-        for place in &self.places {
-            let mut line = self.keys(place);
-            line.extend(
-                self.systems
-                    .iter()
-                    .map(|s| self.row(place, s).map_or(Field::default(), |r| both(self.e, r))),
-            );
-            table.rows.push(line);
-        }
-        table
+        let each = || self.systems.iter().map(|s| Column::Both(s)).collect();
+        self.across(Column::Both, whole).unwrap_or_else(|| self.table(what, each(), whole))
     }
 
     /// The same as columns beside each value; where these are too many, as tables of their own.
     fn beside(&self) -> Vec<Table> {
-        if let Some(table) = self.across(unsaid) {
+        if let Some(table) = self.across(Column::Ours, unsaid) {
             return vec![table];
         }
         let is_withheld = |r: &Row| is_withheld(r, &self.e.withheld);
@@ -165,26 +151,31 @@ impl<'a> Grid<'a> {
         let ours: Vec<Column<'_>> = self.systems.iter().map(|s| Column::Ours(s)).collect();
         if self.is_shared(&with) {
             let each = self.systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
-            return vec![self.table("", [Column::Shared].into_iter().chain(each).collect())];
+            let columns = [Column::Shared].into_iter().chain(each).collect();
+            return vec![self.table("", columns, unsaid)];
         }
         if with.len() <= BESIDE_MAX {
             let each = |s: &&'a System| match has(s) {
                 true => vec![Column::Ours(s), Column::Paper(s), Column::Error(s)],
                 false => vec![Column::Ours(s)],
             };
-            return vec![self.table("", self.systems.iter().flat_map(each).collect())];
+            return vec![self.table("", self.systems.iter().flat_map(each).collect(), unsaid)];
         }
         let their = |column: fn(&'a System) -> Column<'a>| with.iter().map(|s| column(s)).collect();
         vec![
-            self.table("", ours),
-            self.table(&format!(": {}", self.theirs()), their(Column::PaperOf)),
-            self.table(&format!(": ours against {}", self.theirs()), their(Column::ErrorOf)),
+            self.table("", ours, unsaid),
+            self.table(&format!(": {}", self.theirs()), their(Column::PaperOf), unsaid),
+            self.table(
+                &format!(": ours against {}", self.theirs()),
+                their(Column::ErrorOf),
+                unsaid,
+            ),
         ]
     }
 
     /// The values of one system without numbers of the paper: a line for each setting of all axes but the last, whose
     /// values are the columns.
-    fn across(&self, keys_below: fn(&[Field], &[Field]) -> Vec<Field>) -> Option<Table> {
+    fn across(&self, of: fn(&'a System) -> Column<'a>, said: Keys) -> Option<Table> {
         let [system] = *self.systems else { return None };
         let has_paper = |r: &&Row| r.paper.is_some() || is_withheld(r, &self.e.withheld);
         if self.rows.iter().any(has_paper) {
@@ -209,7 +200,7 @@ impl<'a> Grid<'a> {
             });
             let fields = &mut lines[line].1;
             fields.resize(fields.len().max(column + 1), Field::none());
-            fields[column] = self.cell(place, &Column::Ours(system));
+            fields[column] = self.cell(place, &of(system));
         }
         if lines.len() == self.places.len() {
             return None;
@@ -221,7 +212,7 @@ impl<'a> Grid<'a> {
         let mut above: Vec<Field> = Vec::new();
         for (keys, mut fields) in lines {
             fields.resize(values.len(), Field::none());
-            table.rows.push(keys_below(&keys, &above).into_iter().chain(fields).collect());
+            table.rows.push(said(&keys, &above).into_iter().chain(fields).collect());
             above = keys;
         }
         Some(table)
@@ -242,14 +233,14 @@ impl<'a> Grid<'a> {
         self.e.errors.as_ref().map_or("paper", |errors| &errors.beside)
     }
 
-    fn table(&self, what: &str, columns: Vec<Column<'_>>) -> Table {
+    fn table(&self, what: &str, columns: Vec<Column<'_>>, said: Keys) -> Table {
         let heads = columns.iter().map(|c| self.head(c));
         let heads: Vec<&str> = self.names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: self.names.len(), ..Table::new(self.caption(what), &heads) };
         let mut last: Vec<Field> = Vec::new();
         for place in &self.places {
             let keys = self.keys(place);
-            let mut line = unsaid(&keys, &last);
+            let mut line = said(&keys, &last);
             line.extend(columns.iter().map(|c| self.cell(place, c)));
             table.rows.push(line);
             last = keys;
@@ -259,7 +250,7 @@ impl<'a> Grid<'a> {
 
     fn head(&self, column: &Column<'a>) -> &str {
         match column {
-            Column::Ours(s) | Column::PaperOf(s) | Column::ErrorOf(s) => &s.name,
+            Column::Ours(s) | Column::Both(s) | Column::PaperOf(s) | Column::ErrorOf(s) => &s.name,
             Column::Paper(_) | Column::Shared => self.theirs(),
             Column::Error(_) if self.is_in_points() => "points",
             Column::Error(_) => "error",
@@ -270,6 +261,7 @@ impl<'a> Grid<'a> {
         let none = Field::none();
         match column {
             Column::Ours(s) => self.row(place, s).map_or(none, |r| ours(self.e, r)),
+            Column::Both(s) => self.row(place, s).map_or(Field::default(), |r| both(self.e, r)),
             Column::Paper(s) | Column::PaperOf(s) => {
                 self.row(place, s).map_or(none, |r| paper(self.e, r))
             }
@@ -315,10 +307,15 @@ fn unsaid(keys: &[Field], above: &[Field]) -> Vec<Field> {
         .collect()
 }
 
+/// What a line says of its place, below the line above it.
+type Keys = fn(&[Field], &[Field]) -> Vec<Field>;
+
 /// A column of a system, or of all.
 enum Column<'a> {
     /// Our values.
     Ours(&'a System),
+    /// Our values, each with the number below it.
+    Both(&'a System),
     /// The numbers beside them.
     Paper(&'a System),
     /// How far ours are off.
