@@ -113,6 +113,27 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     assert!(text.contains("asked at least 2; ours: m 1.000, n 3.000"), "{text}");
 }
 
+/// A value of 0.9996 stood as 1.000 beside "at least 0.9999997" and was undecided.
+#[test]
+fn a_value_reads_as_on_its_side_of_the_bound() {
+    let of = |value: f64, bounds: &str| {
+        let text = told(
+            &[claim(&format!("of = \"a\"\n{bounds}"))],
+            &LeftOut::default(),
+            &[row("a", "model=m", value)],
+        );
+        let ours = text.split("ours: ").nth(1).expect("a value");
+        ours.split(']').next().unwrap_or_default().to_string()
+    };
+    assert_eq!(of(0.99996, "at_least = 0.9999997"), "0.99996");
+    assert_eq!(of(0.99999985, "at_least = 0.9999997"), "1.000");
+    assert_eq!(of(0.9796, "at_least = 0.98"), "0.9796");
+    assert_eq!(of(0.98 + 1e-13, "at_least = 0.98\nat_most = 0.98"), "0.980");
+    assert_eq!(of(65_665.74, "at_most = 44000"), "65666");
+    assert_eq!(of(2_507.467, "at_least = 1"), "2507.5");
+    assert_eq!(of(100.04, "at_most = 100"), "100.04");
+}
+
 #[test]
 fn what_was_searched_and_not_found_is_no_answer() {
     let rows = [Row { value: None, reason: "none".into(), ..row("a", "model=m", 0.0) }];
