@@ -206,7 +206,7 @@ pub fn axes(row: &Row) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Axes that divide a cell further: what names none of them is about the whole.
-const WITHIN: [&str; 3] = ["evaluation", orrery_results::metric::FROM, "group"];
+pub const WITHIN: [&str; 3] = ["evaluation", orrery_results::metric::FROM, "group"];
 
 /// Whether a row is about the whole cell, or about a part of it that `at` names.
 pub fn is_named_part(row: &Row, at: &str) -> bool {

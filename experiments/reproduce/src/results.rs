@@ -3,7 +3,7 @@
 use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::{Experiment, Parts, System};
 use super::groups::{self, Group};
-use super::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
+use super::numbers::{WITHHELD, WITHHELD_MEANS, WITHIN, axes, is_withheld};
 use orrery_report::page::{self, Field, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
 use std::borrow::Cow;
@@ -102,14 +102,15 @@ impl<'a> Grid<'a> {
                 }
             }
         }
-        // What the names of all cases say needs no column.
+        // What the names of all cases say needs no column, if it does not tell two places of a case apart.
         let is_said = |name: &str| {
-            let is_in = |place: &&Row| {
-                place
-                    .axis(name)
-                    .is_some_and(|value| place.case.split(' ').any(|word| word == value))
+            let mut of_case = BTreeMap::new();
+            let mut is_in = |place: &'a Row| {
+                let said = |value: &&str| place.case.split(' ').any(|word| word == *value);
+                let value = place.axis(name).filter(said);
+                value.is_some_and(|value| *of_case.entry(&*place.case).or_insert(value) == value)
             };
-            places.len() > 1 && places.iter().all(is_in)
+            places.len() > 1 && places.iter().copied().all(&mut is_in)
         };
         names.retain(|name| !is_said(name));
         Grid { e, metric, title: &group.title, names, systems, rows: own, places, at }
@@ -126,7 +127,14 @@ impl<'a> Grid<'a> {
 
     /// What a table says of a place in its first columns.
     fn keys(&self, place: &Row) -> Vec<Field> {
-        self.names.iter().map(|name| Field::text(at(place, name))).collect()
+        self.names.iter().map(|name| Field::text(self.said_of(place, name))).collect()
+    }
+
+    /// What a line says of an axis. Why a case is not counted stands below the errors, where there are any.
+    fn said_of<'r>(&self, place: &'r Row, name: &str) -> &'r str {
+        let value = axes(place).find(|a| a.0 == name).map_or("", |a| a.1);
+        let is_below = name == NOT_COUNTED && self.e.errors.is_some() && !value.is_empty();
+        if is_below { "yes" } else { value }
     }
 
     /// The paper's number and the error below each value of ours; every line says all of its place.
@@ -185,7 +193,7 @@ impl<'a> Grid<'a> {
         let (mut values, mut lines) = (Vec::new(), Vec::<(Vec<Field>, Vec<Field>)>::new());
         let mut numbers = BTreeMap::new();
         for place in &self.places {
-            let value = at(place, last);
+            let value = self.said_of(place, last);
             let column = values.iter().position(|v| *v == value).unwrap_or_else(|| {
                 values.push(value);
                 values.len() - 1
@@ -193,7 +201,7 @@ impl<'a> Grid<'a> {
             if values.len() > ACROSS_MAX {
                 return None;
             }
-            let keys: Vec<&str> = names.iter().map(|name| at(place, name)).collect();
+            let keys: Vec<&str> = names.iter().map(|name| self.said_of(place, name)).collect();
             let line = *numbers.entry(keys).or_insert_with_key(|keys| {
                 lines.push((keys.iter().map(|key| Field::text(*key)).collect(), Vec::new()));
                 lines.len() - 1
@@ -206,7 +214,9 @@ impl<'a> Grid<'a> {
             return None;
         }
         let what = format!(": {} by {last}", system.name);
-        let heads = values.iter().map(|v| if v.is_empty() { "all" } else { v });
+        // The whole cell has no part of the time and no group; of another axis there is no value.
+        let whole = if WITHIN.contains(last) { "all" } else { "-" };
+        let heads = values.iter().map(|v| if v.is_empty() { whole } else { v });
         let heads: Vec<&str> = names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: names.len(), ..Table::new(self.caption(&what), &heads) };
         let mut above: Vec<Field> = Vec::new();
@@ -290,12 +300,6 @@ impl<'a> Grid<'a> {
         let off = off(row).filter(|_| self.e.errors.is_none() || !is_endless(row))?;
         Some((off, off_words(row, off)))
     }
-}
-
-/// What a line says of an axis. Why a case is not counted stands below the errors.
-fn at<'a>(place: &'a Row, name: &str) -> &'a str {
-    let value = axes(place).find(|a| a.0 == name).map_or("", |a| a.1);
-    if name == NOT_COUNTED && !value.is_empty() { "yes" } else { value }
 }
 
 /// The keys of a line without what it has in common with the line above it; the last is always said.
@@ -389,4 +393,33 @@ fn both(e: &Experiment, row: &Row) -> Field {
     let (Some(_), Some(off)) = (row.paper, off(row)) else { return field };
     let tone = if off.abs() > OFF { Tone::Mixed } else { Tone::Plain };
     field.with(format!("{} ({})", paper(e, row).text, off_words(row, off))).marked(tone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two settings of a case stay apart where its name has the words of both.
+    #[test]
+    fn an_axis_that_names_of_cases_say_has_no_column_unless_it_tells_places_of_one_apart() {
+        let e = crate::registry::find("orloj-table-3").expect("a shipped experiment");
+        let group = &groups::of(&e)[0];
+        let system = group.systems[0];
+        let names = |places: &[(&str, &str)]| {
+            let row = |(case, axes): &(&str, &str)| Row {
+                case: case.to_string(),
+                axes: axes.to_string(),
+                metric: "finish_rate".into(),
+                scope: "all".into(),
+                system: system.name.clone(),
+                preset: system.preset.word().into(),
+                ..Row::default()
+            };
+            let rows: Vec<Row> = places.iter().map(row).collect();
+            Grid::new(&e, "finish_rate", group, &rows).names.join(" ")
+        };
+        assert_eq!(names(&[("low 3", "slo=3"), ("high 4", "slo=4")]), "case");
+        assert_eq!(names(&[("low 3", "slo=3"), ("high", "slo=4")]), "case slo");
+        assert_eq!(names(&[("low 3 4", "slo=3"), ("low 3 4", "slo=4")]), "case slo");
+    }
 }

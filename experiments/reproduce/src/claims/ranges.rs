@@ -15,8 +15,8 @@ const EACH_MAX: usize = 12;
 /// infinite. Of a ratio it is the range times the value in its denominator. Several sentences about one value ask what
 /// would make all of them true; where nothing would, the first one stands.
 ///
-/// Left out are claims that are not the paper's, sentences that say only which of two is above, and those of a mean or of a share of the cells, which
-/// are of no value by itself.
+/// Left out are claims that are not the paper's, sentences that say only which of two is above, and those of a mean or of
+/// a share of the cells, which are of no value by itself.
 pub fn ranges(claims: &[Claim], rows: &[Row]) -> Vec<(Row, f64, f64)> {
     let mut out: Vec<(Row, f64, f64)> = Vec::new();
     let papers = claims.iter().filter(|claim| !claim.own);

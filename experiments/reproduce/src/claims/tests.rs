@@ -113,7 +113,7 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     assert!(text.contains("asked at least 2; ours: m 1.000, n 3.000"), "{text}");
 }
 
-/// A value of 0.9996 stood as 1.000 beside "at least 0.9999997" and was undecided.
+/// A value of 0.99999966 stood as 1.000 beside "at least 0.9999997" and was undecided.
 #[test]
 fn a_value_reads_as_on_its_side_of_the_bound() {
     let of = |value: f64, bounds: &str| {

@@ -11,19 +11,22 @@ pub(super) fn figure(claim: &Claim, x: f64) -> String {
     if x.is_infinite() {
         return "never".to_string();
     }
+    if let Some(time) = time(claim, x) {
+        return time;
+    }
     let few = match x.abs() {
         below if below < 100.0 => 3,
         below if below < 10_000.0 => 1,
         _ => 0,
     };
-    // A value reads as on its side of the bounds: 0.9996 is not "1.000" beside "at least 0.9999997".
+    // A value reads as on its side of the bounds: 0.99999966 is not "1.000" beside "at least 0.9999997".
     let bounds = [claim.at_least, claim.at_most];
     let is_on_its_side = |digits: &usize| {
         let told: f64 = format!("{x:.digits$}").parse().unwrap_or(x);
         bounds.iter().flatten().all(|b| told.partial_cmp(b) == x.partial_cmp(b))
     };
     let digits = (few..=9).find(is_on_its_side).unwrap_or(few);
-    time(claim, x).unwrap_or_else(|| format!("{x:.digits$}"))
+    format!("{x:.digits$}")
 }
 
 pub(super) fn percent(share: f64) -> String {
