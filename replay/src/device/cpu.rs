@@ -7,7 +7,9 @@
 //! ```
 //!
 //! The time on the device is the CPU time of the worker's thread; what the machine took away is told
-//! apart from it ([`Ran::away`](super::Ran)). Every worker is pinned to its core, and every buffer is
+//! apart from it ([`Ran::away`](super::Ran)). In a virtual machine, Linux subtracts what the host
+//! stole from the CPU time of whatever runs when it hears of it: a batch may read shorter than it was,
+//! a short one even 0, and its time away longer by as much. Every worker is pinned to its core, and every buffer is
 //! made and touched before the first job.
 //!
 //! It validates the driver, the timing of the host, and a law that is fitted to real computation. It
