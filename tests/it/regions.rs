@@ -17,6 +17,7 @@ pub struct Region {
     holds: String,
     undecided: String,
     does_not_hold: String,
+    no_answer: String,
     text: String,
 }
 
@@ -40,6 +41,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Region> {
         holds: values_with(region, Verdict::Holds),
         undecided: values_with(region, Verdict::Undecided),
         does_not_hold: values_with(region, Verdict::DoesNotHold),
+        no_answer: values_with(region, Verdict::NoAnswer),
         text: e.claim[i].text.clone(),
     };
     regions.iter().map(Vec::as_slice).enumerate().map(line).collect()
@@ -48,9 +50,9 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Region> {
 /// The table of `causes.md`: the longest list is `the rest`. Claims with the same verdicts everywhere stand in one line.
 pub fn table() -> String {
     let mut out =
-        "| claims | varied | hold | undecided | do not |\n|---|---|---|---|---|\n".to_string();
+        "| claims | varied | hold | undecided | do not | no answer |\n|---|---|---|---|---|---|\n".to_string();
     let all = kept();
-    let verdicts = |r: &Region| [&r.holds, &r.undecided, &r.does_not_hold].map(String::clone);
+    let verdicts = |r: &Region| [&r.holds, &r.undecided, &r.does_not_hold, &r.no_answer].map(String::clone);
     let is_same = |a: &Region, b: &Region| a.id == b.id && verdicts(a) == verdicts(b);
     for (i, first) in all.iter().enumerate() {
         if all[..i].iter().any(|r| is_same(r, first)) {
@@ -60,7 +62,7 @@ pub fn table() -> String {
         let claims = own.collect::<Vec<_>>().join(" ");
         let lists = verdicts(first);
         let counts = lists.clone().map(|l| l.split("; ").filter(|v| !v.is_empty()).count());
-        let longest = (0..3).max_by_key(|i| counts[*i]).expect("three lists");
+        let longest = (0..4).max_by_key(|i| counts[*i]).expect("four lists");
         let is_all = counts[longest] == counts.iter().sum::<usize>();
         let list = |i: usize| match counts[i] {
             0 => "-",
@@ -68,9 +70,9 @@ pub fn table() -> String {
             4.. if i == longest => "the rest",
             _ => &lists[i],
         };
-        let [holds, undecided, not] = [0, 1, 2].map(list);
+        let [holds, undecided, not, none] = [0, 1, 2, 3].map(list);
         let (id, varied) = (&first.id, &first.varied);
-        out.push_str(&format!("| `{id}` {claims} | {varied} | {holds} | {undecided} | {not} |\n"));
+        out.push_str(&format!("| `{id}` {claims} | {varied} | {holds} | {undecided} | {not} | {none} |\n"));
     }
     out
 }

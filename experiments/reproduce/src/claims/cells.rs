@@ -21,7 +21,7 @@ fn find<'a>(
 }
 
 /// The rows of the claim's cells, and what each is divided by, where there is such a row.
-fn sides(claim: &Claim, rows: &[Row]) -> Vec<(Row, Option<Row>)> {
+pub(super) fn sides(claim: &Claim, rows: &[Row]) -> Vec<(Row, Option<Row>)> {
     // A search that never got there has no number of evaluations: it is beyond any.
     let with_never = |system: &str, at: &str, metric: &str| -> Vec<Row> {
         let own: Vec<&Row> = find(rows, system, at, metric).collect();
@@ -77,7 +77,7 @@ pub fn compared(claim: &Claim, rows: &[Row]) -> Vec<(Row, Row)> {
     sides(claim, rows).into_iter().filter_map(both).collect()
 }
 
-/// Our values of the claim's cells, and of how many there is none.
+/// Our values of the claim's cells, and of how many there is none: no answer, or a ratio to zero.
 pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
     // Divided by `relative_to` at the same place, whatever pool that has.
     let value = |r: &Row| {
@@ -100,7 +100,11 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
             continue;
         }
         let Some(b) = b else { continue };
-        let Some(by) = value(&b).filter(|b| b.value != 0.0) else { continue };
+        // Nothing is so many times zero.
+        let Some(by) = value(&b).filter(|b| b.value != 0.0) else {
+            unanswered += 1;
+            continue;
+        };
         let paired = differences.estimate(claim, &a, &b).filter(|_| claim.relative_to.is_empty());
         let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
         let value = above.value / by.value;

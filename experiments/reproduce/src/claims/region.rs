@@ -1,6 +1,6 @@
 //! Where claims hold: each judged with every value of what the paper does not give.
 
-use super::cells::cells;
+use super::cells::sides;
 use super::claim::{Checked, Claim, LeftOut, Verdict};
 use super::judge::{check, judged};
 use super::words::asked;
@@ -33,21 +33,21 @@ pub fn within(
         Some(parts.collect::<Option<Vec<_>>>()?.join(";"))
     };
     let of = |(claim, whole): (&Claim, Checked)| {
-        let mut places: Vec<String> = Vec::new();
-        for place in cells(claim, rows).0.iter().filter_map(|(row, _)| at(row)) {
-            if !places.contains(&place) {
-                places.push(place);
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let mut places: Vec<String> = sides(claim, rows).iter().filter_map(|s| at(&s.0)).collect();
+        places.retain(|place| seen.insert(place.clone()));
         let one = |at: String| {
             let claim = Claim { at: format!("{};{at}", claim.at), ..claim.clone() };
             let mut checked = check(&claim, rows);
+            if checked.verdict == Verdict::NotRun {
+                return None;
+            }
             if whole.verdict == Verdict::NotJudged {
                 (checked.verdict, checked.why) = (whole.verdict, whole.why.clone());
             }
-            Within { at, checked }
+            Some(Within { at, checked })
         };
-        places.into_iter().map(one).collect()
+        places.into_iter().filter_map(one).collect()
     };
     claims.iter().zip(judged(claims, left_out, rows)).map(of).collect()
 }

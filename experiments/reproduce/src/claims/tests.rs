@@ -384,6 +384,14 @@ fn a_region_has_a_verdict_for_each_value_of_what_is_not_given() {
     page.section("Claims", region_part(&claims, &axes, &regions));
     let text = page.to_text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("claim sd 1 2 1 x holds no 1 y no - 2 x holds holds"), "{text}");
+    // A search without an answer, and a ratio to zero.
+    let none = Row { value: None, ..row("a", "mean=2;sd=y;model=m", 0.0) };
+    let (zero, over_zero) = ("mean=3;sd=x;model=m", row("b", "mean=3;sd=x;model=m", 0.0));
+    let more = [none, row("b", "mean=2;sd=y;model=m", 1.0), row("a", zero, 1.0), over_zero];
+    let without = within(&claims, &axes, &LeftOut::default(), &[&rows[..], &more].concat());
+    assert_eq!(values_with(&without[0], Verdict::NoAnswer), "2, y; 3, x");
+    let words = region_in_words(&axes, &without);
+    assert!(words.contains("0 hold with every value"), "{words}");
     // What was not all run has no verdict anywhere.
     let left_out = LeftOut { seeds: Some((1, 5)), cells: None };
     let regions = within(&claims, &axes, &left_out, &rows);
