@@ -50,9 +50,11 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Region> {
 /// The table of `causes.md`: the longest list is `the rest`. Claims with the same verdicts everywhere stand in one line.
 pub fn table() -> String {
     let mut out =
-        "| claims | varied | hold | undecided | do not | no answer |\n|---|---|---|---|---|---|\n".to_string();
+        "| claims | varied | hold | undecided | do not | no answer |\n|---|---|---|---|---|---|\n"
+            .to_string();
     let all = kept();
-    let verdicts = |r: &Region| [&r.holds, &r.undecided, &r.does_not_hold, &r.no_answer].map(String::clone);
+    let verdicts =
+        |r: &Region| [&r.holds, &r.undecided, &r.does_not_hold, &r.no_answer].map(String::clone);
     let is_same = |a: &Region, b: &Region| a.id == b.id && verdicts(a) == verdicts(b);
     for (i, first) in all.iter().enumerate() {
         if all[..i].iter().any(|r| is_same(r, first)) {
@@ -72,7 +74,9 @@ pub fn table() -> String {
         };
         let [holds, undecided, not, none] = [0, 1, 2, 3].map(list);
         let (id, varied) = (&first.id, &first.varied);
-        out.push_str(&format!("| `{id}` {claims} | {varied} | {holds} | {undecided} | {not} | {none} |\n"));
+        out.push_str(&format!(
+            "| `{id}` {claims} | {varied} | {holds} | {undecided} | {not} | {none} |\n"
+        ));
     }
     out
 }

@@ -6,7 +6,7 @@ use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::runner::KindDocument;
 use super::scores::is_relative;
-use super::{figure, groups, results, scores};
+use super::{figure, groups, numbers, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital};
 use orrery_results::{Row, metric};
 use orrery_sweep::goodput::FLAGS;
@@ -53,7 +53,8 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     own.sections.into_iter().for_each(|(title, parts)| page.section(&title, parts));
     page.section("Intervals", page::intervals(rows));
     page.section(ASSUMPTIONS, Part::list(e.assumption.clone()));
-    let notes = notes_of(rows).into_iter().chain(flagged(rows));
+    let notes =
+        notes_of(rows).into_iter().chain(flagged(rows)).chain(numbers::beside_none(&e.paper, rows));
     page.section(TO_KNOW, Part::list(notes.collect()));
     page
 }
@@ -180,9 +181,7 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
             format!("{the} claim has no verdict, because no search found an answer")
         }
         1 => format!("{the} claim was not checked"),
-        _ if none == of => format!(
-            "None of {whose} {of} claims could be checked, because not all of their cells and seeds were run"
-        ),
+        _ if none == of => format!("None of {whose} {of} claims could be checked"),
         2 if good == 2 => format!("Both of {whose} claims hold"),
         _ if bad == of => format!("None of {whose} {of} claims holds"),
         _ if good == of => format!("All {of} of {whose} claims hold"),
@@ -198,12 +197,10 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
     };
     if unsure > 0 && of > 1 {
         let are = if unsure == 1 { "is" } else { "are" };
-        text += &format!("; {unsure} {are} undecided, because a 95 % interval crosses the bound");
+        text += &format!("; {unsure} {are} undecided");
     }
     if none > 0 && none < of {
-        text += &format!(
-            "; {none} could not be checked, because not all of their cells and seeds were run"
-        );
+        text += &format!("; {none} could not be checked");
     }
     if unanswered > 0 && of > 1 {
         let have = if unanswered == 1 { "has" } else { "have" };
@@ -416,7 +413,7 @@ mod tests {
         assert_eq!(said(&[Holds; 3]), "All 3 of the paper's claims hold.");
         assert_eq!(said(&[DoesNotHold; 2]), "None of the paper's 2 claims holds.");
         assert_eq!(said(&[Holds, DoesNotHold]), "1 of the paper's 2 claims holds, 1 does not.");
-        let undecided = "2 of the paper's 3 claims hold; 1 is undecided, because a 95 % interval crosses the bound.";
+        let undecided = "2 of the paper's 3 claims hold; 1 is undecided.";
         assert_eq!(said(&[Holds, Holds, Undecided]), undecided);
         let none = "has no verdict, because no search found an answer.";
         assert_eq!(said(&[NoAnswer]), format!("The paper's claim {none}"));

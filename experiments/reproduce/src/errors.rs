@@ -50,11 +50,12 @@ fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row]) -> Optio
     let several = e.system.len() > 1;
     let all = groups(file, rows, metric, several);
     let endless =
-        |g: &Group<'_>| g.cells.iter().filter(|r| r.paper.is_some() && is_endless(r)).count();
+        |g: &Group<'_>| g.cells.iter().filter(|r| r.paper.is_some() && is_infinite(r)).count();
     let with_endless = all.iter().any(|g| endless(g) > 0);
     let note = match with_endless {
         true => {
-            "; no end: the queue grows without end, infinite in the median, left out of the mean"
+            "; no end: the queue grows without end or the number beside is 0, infinite in the median, \
+             left out of the mean"
         }
         false => "",
     };
@@ -105,8 +106,16 @@ pub(super) fn error(row: &Row) -> Option<f64> {
     if unit(&row.metric) == UNITLESS {
         return points(row);
     }
-    let (ours, theirs) = (row.value?, row.paper.filter(|x| *x != 0.0)?);
-    (!is_endless(row)).then(|| 100.0 * (ours / theirs - 1.0))
+    let (ours, theirs) = (row.value?, row.paper?);
+    // No error where both are 0.
+    let ratio = if ours == theirs { 1.0 } else { ours / theirs };
+    (!is_infinite(row)).then_some(100.0 * (ratio - 1.0))
+}
+
+/// Whether an error in percent has no end.
+fn is_infinite(row: &Row) -> bool {
+    let of_zero = row.paper == Some(0.0) && row.value.is_some_and(|ours| ours != 0.0);
+    is_endless(row) || (of_zero && unit(&row.metric) != UNITLESS)
 }
 
 /// Our share less the one beside it, in percentage points.

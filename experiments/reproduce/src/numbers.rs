@@ -244,6 +244,19 @@ pub fn beside(rows: &mut [Row], numbers: &[Number]) {
     }
 }
 
+/// The paper's numbers that stand beside no cell, in words.
+pub fn beside_none(numbers: &[Number], rows: &[Row]) -> Option<String> {
+    let is_alone = |n: &&Number| !rows.iter().any(|row| n.is_beside(row));
+    let alone: Vec<&Number> = numbers.iter().filter(is_alone).collect();
+    let first = alone.first()?;
+    let place = [first.system.as_str(), &first.at, &first.metric].join(" ");
+    Some(format!(
+        "{} of the paper's {} numbers are of no cell that was run, the first of {place}.",
+        alone.len(),
+        numbers.len()
+    ))
+}
+
 /// Whether the paper's number of a row's value is among those that were kept from this project.
 pub fn is_withheld(row: &Row, withheld: &[Number]) -> bool {
     row.paper.is_none() && withheld.iter().any(|p| p.is_beside(row))

@@ -141,8 +141,19 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             return wrong(key, axis.name.clone(), allowed, "choose another name");
         }
         names.push(&axis.name);
+        let words: Vec<String> = axis.values.iter().map(word).collect();
+        if let Some(k) = (1..words.len()).find(|k| words[..*k].contains(&words[*k])) {
+            let key = format!("axis[{i}].values[{k}]");
+            return wrong(key, words[k].clone(), "each value once", "remove one of the two");
+        }
     }
     for (i, point) in points.iter().enumerate() {
+        let varied = |key: &&String| axes.iter().any(|a| a.keys.contains(key));
+        if let Some(varied) = point.set.keys().find(varied) {
+            let key = format!("point[{i}].set");
+            let allowed = "keys that no axis varies: the axis's value would be used";
+            return wrong(key, format!("`{varied}`"), allowed, "remove it, or the axis");
+        }
         let again = points[..i].iter().any(|p| p.name == point.name);
         if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
             let key = format!("point[{i}].name");
@@ -155,6 +166,19 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
         return wrong("axis".into(), found, "at most 1000000 cells", "use fewer values");
     }
     Ok(())
+}
+
+/// Passes when the results of any two points are told apart by their axes.
+///
+/// # Errors
+/// Names the second of two that are not.
+pub fn check_apart(points: &[Point]) -> Result<(), SpecError> {
+    let again = |i: &usize| {
+        !points[*i].axes.is_empty() && points[..*i].iter().any(|p| p.axes == points[*i].axes)
+    };
+    let Some(i) = (1..points.len()).find(again) else { return Ok(()) };
+    let (key, allowed) = (format!("point[{i}].axes"), "other axes than those of any point before");
+    Err(SpecError::value(key, &points[i].axes, allowed, "add an axis that tells the two apart"))
 }
 
 /// The combinations; with `sample`, so many of them, in their order. They are made one by one: a million

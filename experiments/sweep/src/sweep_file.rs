@@ -224,6 +224,7 @@ impl SweepFile {
                 remedy,
             );
         }
+        grid::check_apart(&self.point)?;
         grid::check(&self.point, &self.axis)
     }
 }

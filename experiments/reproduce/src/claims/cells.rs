@@ -77,7 +77,7 @@ pub fn compared(claim: &Claim, rows: &[Row]) -> Vec<(Row, Row)> {
     sides(claim, rows).into_iter().filter_map(both).collect()
 }
 
-/// Our values of the claim's cells, and of how many there is none: no answer, or a ratio to zero.
+/// Our values of the claim's cells, and of how many there is none: no answer, or 0 over 0.
 pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
     // Divided by `relative_to` at the same place, whatever pool that has.
     let value = |r: &Row| {
@@ -86,13 +86,13 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
         }
         let mut by = find(rows, &claim.relative_to, "", &r.metric);
         let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| own(claim, b));
-        Some(own(claim, r)?.over(&by.filter(|b| b.value != 0.0)?))
+        own(claim, r)?.over(&by?)
     };
     let differences = Differences::among(rows);
     let (mut out, mut unanswered) = (Vec::new(), 0);
     for (a, b) in sides(claim, rows) {
         let Some(above) = value(&a) else {
-            unanswered += usize::from(a.value.is_none());
+            unanswered += 1;
             continue;
         };
         if claim.over.is_empty() {
@@ -100,15 +100,13 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
             continue;
         }
         let Some(b) = b else { continue };
-        // Nothing is so many times zero.
-        let Some(by) = value(&b).filter(|b| b.value != 0.0) else {
+        let Some((by, ratio)) = value(&b).and_then(|by| Some((by, above.over(&by)?))) else {
             unanswered += 1;
             continue;
         };
         let paired = differences.estimate(claim, &a, &b).filter(|_| claim.relative_to.is_empty());
-        let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
-        let value = above.value / by.value;
-        out.push((a, Estimate { value, ..ratio }));
+        let paired = paired.and_then(|d| d.ratio_of_difference(&by));
+        out.push((a, Estimate { value: ratio.value, ..paired.unwrap_or(ratio) }));
     }
     (out, unanswered)
 }

@@ -90,7 +90,7 @@ pub enum Verdict {
     Holds,
     /// It is not.
     DoesNotHold,
-    /// A 95 % interval crosses a bound, and nothing else makes it false.
+    /// A 95 % interval crosses a bound or a cell has no answer, and nothing else makes it false.
     Undecided,
     /// Not all of its cells and seeds were run.
     NotJudged,
@@ -138,7 +138,7 @@ pub struct Checked {
     pub good: usize,
     /// What was taken of them, where it is one number.
     pub taken: Option<f64>,
-    /// Cells in which `of` has no answer.
+    /// Cells without an answer.
     pub unanswered: usize,
 }
 
@@ -179,6 +179,9 @@ impl Claim {
             return Err(SpecError::value("over_metric", found, "only with `over`", remedy));
         }
         let remedy = "say which values would make it false";
+        if [self.at_least, self.at_most].iter().flatten().any(|b| b.is_nan()) {
+            return Err(SpecError::value("at_least", "nan", "a number", remedy));
+        }
         match (self.at_least, self.at_most) {
             (None, None) => {
                 let allowed = "`at_least`, `at_most` or both";

@@ -31,25 +31,28 @@ impl Estimate {
         Estimate { value, low: value - below, high: value + above }
     }
 
-    /// Divided by a value that is not 0, as if the two had nothing in common.
-    pub fn over(&self, by: &Estimate) -> Estimate {
+    /// Divided by a value, as if the two had nothing in common; over 0 it is infinite, and 0 over 0 nothing.
+    pub fn over(&self, by: &Estimate) -> Option<Estimate> {
         let (value, scale) = (self.value / by.value, by.value.abs());
         if !value.is_finite() {
-            return Estimate::exact(value);
+            return (!value.is_nan()).then(|| match scale {
+                0.0 => Estimate { low: self.low / by.high, ..Estimate::exact(value) },
+                _ => Estimate::exact(value),
+            });
         }
         let side = |own: f64, other: f64| {
             let (own, other) = (own / scale, value * other / scale);
             (own * own + other * other).sqrt()
         };
         let below = side(self.value - self.low, by.high - by.value);
-        Estimate::around(value, below, side(self.high - self.value, by.value - by.low))
+        Some(Estimate::around(value, below, side(self.high - self.value, by.value - by.low)))
     }
 
     /// 1 + the difference from `by`, divided by it: the ratio of two that were compared seed by seed, whose
     /// common chance this leaves out.
-    pub fn ratio_of_difference(&self, by: &Estimate) -> Estimate {
-        let ratio = self.over(by);
-        Estimate { value: 1.0 + ratio.value, low: 1.0 + ratio.low, high: 1.0 + ratio.high }
+    pub fn ratio_of_difference(&self, by: &Estimate) -> Option<Estimate> {
+        let ratio = self.over(by).filter(|r| r.value.is_finite())?;
+        Some(Estimate { value: 1.0 + ratio.value, low: 1.0 + ratio.low, high: 1.0 + ratio.high })
     }
 
     /// With an interval so many times as wide.
@@ -109,6 +112,9 @@ impl Estimate {
             all.iter().map(|e| side(e) * side(e)).sum::<f64>().sqrt() / n
         };
         let value = all.iter().map(|e| e.value).sum::<f64>() / n;
+        if !value.is_finite() {
+            return Some(Estimate::exact(value));
+        }
         Some(Estimate::around(value, root(|e| e.value - e.low), root(|e| e.high - e.value)))
     }
 
@@ -148,7 +154,7 @@ mod tests {
         let mut ratios: Vec<f64> =
             (0..40_000).map(|_| (10.0 + normal()) / (5.0 + 0.25 * normal())).collect();
         ratios.sort_by(f64::total_cmp);
-        let ratio = estimate(10.0, 9.0, 11.0).over(&estimate(5.0, 4.75, 5.25));
+        let ratio = estimate(10.0, 9.0, 11.0).over(&estimate(5.0, 4.75, 5.25)).unwrap();
         assert!((ratio.low - ratios[1_000]).abs() < 0.01, "{ratio:?} {}", ratios[1_000]);
         assert!((ratio.high - ratios[39_000]).abs() < 0.01, "{ratio:?} {}", ratios[39_000]);
     }
@@ -156,9 +162,9 @@ mod tests {
     #[test]
     fn a_ratio_of_two_that_share_their_chance_is_as_sure_as_their_difference() {
         let (by, difference) = (estimate(100.0, 80.0, 120.0), estimate(1.0, 0.5, 1.5));
-        let ratio = difference.ratio_of_difference(&by);
+        let ratio = difference.ratio_of_difference(&by).unwrap();
         assert!((ratio.value - 1.01).abs() < 1e-12 && ratio.low > 1.004 && ratio.high < 1.016);
-        let other = difference.negative().ratio_of_difference(&by);
+        let other = difference.negative().ratio_of_difference(&by).unwrap();
         assert!((other.value - 0.99).abs() < 1e-12 && other.high < 1.0, "{other:?}");
     }
 

@@ -54,8 +54,12 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
     let crossing: Vec<&Estimate> = crossing.collect();
     let (verdict, why) = match crossing.as_slice() {
         [] if within.is_empty() && unanswered > 0 => (Verdict::NoAnswer, String::new()),
-        [] if within.is_empty() => (Verdict::NotRun, String::new()),
+        [] if within.is_empty() => (Verdict::NotRun, "no cell of it was run".to_string()),
         _ if within.contains(&Some(false)) => (Verdict::DoesNotHold, String::new()),
+        [] if unanswered > 0 => {
+            let of = unanswered + found.len();
+            (Verdict::Undecided, format!("no answer in {unanswered} of {of} cells"))
+        }
         [] => (Verdict::Holds, String::new()),
         [one] => (Verdict::Undecided, undecided(claim, one)),
         some => {

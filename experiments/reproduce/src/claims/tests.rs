@@ -147,6 +147,31 @@ fn what_was_searched_and_not_found_is_no_answer() {
 }
 
 #[test]
+fn what_is_divided_by_nothing_is_infinite_and_what_has_no_answer_leaves_a_claim_undecided() {
+    let at = |load: f64, a: f64, b: f64| {
+        let axes = format!("load={load}");
+        [row("a", &axes, a), row("b", &axes, b)]
+    };
+    let rows = [at(1.0, 1.0, 1.0), at(2.0, 0.4, 0.0)].concat();
+    let of = |bound: &str, rows: &[Row]| {
+        let claim = claim(&format!("of = \"a\"\nover = \"b\"\n{bound}"));
+        (check(&claim, rows).verdict, told(&[claim], &LeftOut::default(), rows))
+    };
+    let (verdict, text) = of("at_most = 1.5", &rows);
+    assert_eq!(verdict, Verdict::DoesNotHold);
+    assert!(text.contains("1 1.000, 2 infinite"), "{text}");
+    assert_eq!(of("at_least = 1.0", &rows).0, Verdict::Holds);
+    let takes = ["take = \"largest\"", "take = \"mean\"", "share_at_least = 0.9"];
+    for take in takes {
+        assert_eq!(of(&format!("{take}\nat_most = 1.5"), &rows).0, Verdict::DoesNotHold, "{take}");
+    }
+    let rows = [at(1.0, 1.0, 1.0), at(2.0, 0.0, 0.0)].concat();
+    let (verdict, text) = of("at_most = 1.5", &rows);
+    assert_eq!(verdict, Verdict::Undecided);
+    assert!(text.contains("no answer in 1 of 2 cells"), "{text}");
+}
+
+#[test]
 fn our_own_claims_stand_apart() {
     let rows = [row("a", "model=m", 1.0)];
     let own = claim("of = \"a\"\nown = true\nat_least = 2.0");
@@ -384,10 +409,10 @@ fn a_region_has_a_verdict_for_each_value_of_what_is_not_given() {
     page.section("Claims", region_part(&claims, &axes, &regions));
     let text = page.to_text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("claim sd 1 2 1 x holds no 1 y no - 2 x holds holds"), "{text}");
-    // A search without an answer, and a ratio to zero.
+    // A search without an answer, and 0 over 0.
     let none = Row { value: None, ..row("a", "mean=2;sd=y;model=m", 0.0) };
     let (zero, over_zero) = ("mean=3;sd=x;model=m", row("b", "mean=3;sd=x;model=m", 0.0));
-    let more = [none, row("b", "mean=2;sd=y;model=m", 1.0), row("a", zero, 1.0), over_zero];
+    let more = [none, row("b", "mean=2;sd=y;model=m", 1.0), row("a", zero, 0.0), over_zero];
     let without = within(&claims, &axes, &LeftOut::default(), &[&rows[..], &more].concat());
     assert_eq!(values_with(&without[0], Verdict::NoAnswer), "2, y; 3, x");
     let words = region_in_words(&axes, &without);

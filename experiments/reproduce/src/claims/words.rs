@@ -9,7 +9,8 @@ const LISTED_MAX: usize = 10;
 
 pub(super) fn figure(claim: &Claim, x: f64) -> String {
     if x.is_infinite() {
-        return "never".to_string();
+        let never = claim.metric.starts_with("evaluations_");
+        return if never { "never" } else { "infinite" }.to_string();
     }
     if let Some(time) = time(claim, x) {
         return time;

@@ -7,6 +7,7 @@ use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_sweep::grid;
 use orrery_sweep::metrics::known_metric;
+use std::collections::BTreeSet;
 use toml::Value;
 
 /// The strings that stand at a key, wherever that is, in the scenario's text too.
@@ -23,6 +24,21 @@ fn strings_at(value: &Value, key: &str, out: &mut Vec<String>) {
         }),
         Value::Array(all) => all.iter().for_each(|v| strings_at(v, key, out)),
         _ => {}
+    }
+}
+
+/// A place is made of parts `name=value`: any other would select all cells.
+fn check_place(key: &str, at: &str) -> Result<(), SpecError> {
+    let is_part = |part: &str| {
+        part.split_once('=')
+            .is_some_and(|(name, value)| (name, value) == (name.trim(), value.trim()))
+    };
+    match at.split(';').find(|part| !is_part(part)).filter(|_| !at.is_empty()) {
+        Some(part) => {
+            let allowed = "`name=value;name=value` without blanks around";
+            Err(SpecError::value(key, format!("`{part}`"), allowed, "name an axis and its value"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -150,6 +166,18 @@ impl Experiment {
         Ok(())
     }
 
+    /// A name by which others are divided is of one system.
+    fn check_one(&self, key: String, name: &str) -> Result<(), SpecError> {
+        let presets = self.system.iter().filter(|s| s.name == name).map(|s| s.preset.word());
+        let presets = presets.collect::<BTreeSet<_>>();
+        if presets.len() < 2 {
+            return Ok(());
+        }
+        let found = format!("`{name}`, the name of {} systems", presets.len());
+        let remedy = "write `NAME/PRESET`, or give one of the systems another name";
+        Err(SpecError::value(key, found, "the name of one system", remedy))
+    }
+
     /// Names that refer to systems do, and each system is named once with a preset.
     fn check_names(&self) -> Result<(), SpecError> {
         let mut names: Vec<&str> = Vec::new();
@@ -163,18 +191,26 @@ impl Experiment {
             names.push(&s.name);
         }
         names.extend(self.kind.curves());
+        let with = |s: &System| format!("{}/{}", s.name, s.preset.word());
+        let with: Vec<String> =
+            self.system.iter().map(with).filter(|n| !n.ends_with('/')).collect();
+        names.extend(with.iter().map(String::as_str));
         let of = |key: String, name: &str| {
-            let name = name.split('/').next().unwrap_or_default();
             if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }
         };
         for (i, p) in self.paper.iter().enumerate() {
             of(format!("paper[{i}].system"), &p.system)?;
+            check_place(&format!("paper[{i}].at"), &p.at)?;
         }
         for (i, c) in self.claim.iter().enumerate() {
             let key = |part: &str| format!("claim[{i}].{part}");
             of(key("of"), &c.of)?;
             of(key("over"), &c.over)?;
             of(key("relative_to"), &c.relative_to)?;
+            self.check_one(key("over"), &c.over)?;
+            self.check_one(key("relative_to"), &c.relative_to)?;
+            check_place(&key("at"), &c.at)?;
+            check_place(&key("over_at"), &c.over_at)?;
             c.check().map_err(|e| e.at(key("at_least")))?;
         }
         for (i, s) in self.system.iter().enumerate() {

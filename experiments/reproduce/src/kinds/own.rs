@@ -8,7 +8,7 @@ use orrery_scenario::SpecError;
 use orrery_scenario::policy_spec;
 use orrery_scenario::scenario::with_keys;
 use orrery_sim::policy::parameters::Named;
-use orrery_sweep::grid::combinations;
+use orrery_sweep::grid::{self, combinations};
 use orrery_sweep::kept::Kept;
 use orrery_sweep::own::{OwnWorld, Spec, spec_sha256};
 use orrery_sweep::replication::Replication;
@@ -21,6 +21,7 @@ use toml::Value;
 /// When one has not.
 pub fn check_systems<W: OwnWorld>(e: &Experiment) -> Result<(), SpecError> {
     let policy = |(i, s): (usize, &System)| policy::<W>(i, s).map(drop);
+    grid::check_apart(&e.point)?;
     e.system.iter().enumerate().try_for_each(policy)
 }
 

@@ -10,6 +10,7 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::goodput::{Find, Search};
+use orrery_sweep::grid;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::manifest::{Listed, ListedCell, Lister, Maker, line};
 use orrery_sweep::replication::Replication;
@@ -66,6 +67,7 @@ impl Kind for OfScenario {
         if self.parts_of_time.is_some() && self.bin_s.is_some() {
             return wrong("bin_s", "with `parts_of_time`", "one way to cut the time");
         }
+        grid::check_apart(&e.point)?;
         policies(e)
     }
 

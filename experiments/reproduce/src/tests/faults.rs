@@ -115,6 +115,28 @@ fn what_is_missing_or_inherited_has_the_nearest_line_there_is() {
     }
 }
 
+/// What would select all cells, another system or a cell twice was taken.
+#[test]
+fn places_systems_and_bounds_are_what_they_say() {
+    let text = ALONE.replace("[goodput]\ntarget = 0.5\n", "");
+    let of = |more: &str| format!("[[paper]]\nsystem = \"x\"\nvalue = 1\nsource = \"\"\n{more}\n");
+    let claim =
+        |more: &str| format!("[[claim]]\ntext = \"c\"\nof = \"x\"\nat_least = 1.0\n{more}\n");
+    let two = "[[system]]\nname = \"x\"\npreset = \"paper\"\npolicy = \"fifo\"\n";
+    for (more, says) in [
+        (of("at = \"until_s:1\""), "`paper[1].at`: found `until_s:1`"),
+        (of("").replace("\"x\"", "\"x/paper\""), "found `x/paper`; allowed: one of x"),
+        (claim("at = \"until_s = 1\""), "`claim[0].at`"),
+        (claim("at_most = nan"), "found nan"),
+        (format!("{two}{}", claim("over = \"x\"")), "the name of 2 systems"),
+        ("[[axis]]\nkey = \"a\"\nvalues = [1.0, 1]".into(), "`axis[1].values[1]`: found 1"),
+        ("[[point]]\nname = \"p\"\nset = { until_s = 2.0 }".into(), "`point[0].set`"),
+    ] {
+        let error = from_text("f.toml", &format!("{text}{more}")).unwrap_err().to_string();
+        assert!(error.contains(says), "{more}: {error}");
+    }
+}
+
 /// The paper's numbers in a file and in `[[paper]]`: two for one value were an answer that depended on their order.
 #[test]
 fn two_numbers_of_the_paper_for_one_value_are_an_error() {
