@@ -217,10 +217,15 @@ impl<'a> Compared<'a> {
         let (name, n) = (self.name, settings.len());
         if distinct(self.rows.iter().map(|r| r.policy.as_str())).len() > 1 {
             let mut wins: Vec<(&str, usize)> = Vec::new();
-            for first in settings.iter().filter_map(|s| self.ranked(s).first().copied()) {
-                match wins.iter_mut().find(|w| w.0 == first.policy) {
+            for setting in settings {
+                let who = match self.ranked(setting).as_slice() {
+                    [] => continue,
+                    [first, second, ..] if first.value == second.value => "several alike",
+                    [first, ..] => &first.policy,
+                };
+                match wins.iter_mut().find(|w| w.0 == who) {
                     Some(w) => w.1 += 1,
-                    None => wins.push((&first.policy, 1)),
+                    None => wins.push((who, 1)),
                 }
             }
             wins.sort_by_key(|w| std::cmp::Reverse(w.1));
