@@ -437,6 +437,11 @@ fn bad_plans_name_line_key_and_remedy() {
             "alpha_ms = 4.0, beta_ms = 90.0",
             vec!["plan.toml:15", "instance[1].kind", "`small`", "remove the kind"],
         ),
+        (
+            "slo_ms = 60.0",
+            "slo_ms = 60.0\nslo_steps = { first_ms = 9.0, factor = 2.0, every_s = 1.0, count = 3 }",
+            vec!["slo_steps", "stays the same"],
+        ),
         ("rate_per_s = 90.0", "rate_per_s = -1.0", vec!["plan.toml:20", "scenario.arrivals", "-1"]),
         ("kind = \"small\"", "kind = \"big\"", vec!["plan.toml:15", "again", "each type once"]),
         (
@@ -479,6 +484,7 @@ fn bad_what_ifs_name_the_option() {
         ("loat=2", "did you mean `load`"),
         ("load", "KEY=VALUE"),
         ("load=x", "a number"),
+        ("load=2,load=3", "each key once"),
         ("slo=50", "with its unit"),
         ("slo:n=50ms", "`n`"),
         ("price:bigg=1", "did you mean `big`"),

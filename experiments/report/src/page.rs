@@ -19,6 +19,7 @@ pub use rerun::{
     WITHOUT_EFFECT, again, asked, built_from, command_line, provenance, version, version_of,
 };
 pub use rows::{cells, intervals, reading, values};
+pub use text::with_interval;
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};
 use super::width;

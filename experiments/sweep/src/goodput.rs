@@ -49,7 +49,10 @@ pub trait Searched: Sized {
     type Policy;
 
     /// It, and those made from it, share what is the same in all probes.
-    fn for_probes(&self) -> Self;
+    ///
+    /// # Errors
+    /// When a probe's answer would depend on its length.
+    fn for_probes(&self) -> Result<Self, SpecError>;
 
     /// Its mean rate, in requests per second.
     ///
@@ -224,6 +227,14 @@ impl Search {
         }
     }
 
+    /// The metrics of the loads, or devices, next to the answer that are clearly good and clearly bad.
+    pub(crate) fn clear(&self) -> [&'static str; 2] {
+        match self.find {
+            Find::Rate => [metric::CLEARLY_GOOD, metric::CLEARLY_BAD],
+            Find::Devices => [metric::CLEARLY_ENOUGH, metric::CLEARLY_TOO_FEW],
+        }
+    }
+
     /// Searches, and runs at the answer: the cell's values of one seed.
     ///
     /// # Errors
@@ -234,7 +245,7 @@ impl Search {
         policy: &S::Policy,
         seed: u64,
     ) -> Result<Replication, SpecError> {
-        let of = &of.for_probes();
+        let of = &of.for_probes()?;
         let at = |value: f64| match self.find {
             Find::Rate => of.with_rate(value),
             Find::Devices => of.with_devices(value as u32),
@@ -311,10 +322,7 @@ impl Search {
         let mut push = |metric: &str, value: f64| {
             replication.push("all", metric, value, found.requests);
         };
-        let (good, bad) = match self.find {
-            Find::Rate => (metric::CLEARLY_GOOD, metric::CLEARLY_BAD),
-            Find::Devices => (metric::CLEARLY_ENOUGH, metric::CLEARLY_TOO_FEW),
-        };
+        let [good, bad] = self.clear();
         found.clearly_good.into_iter().for_each(|value| push(good, value));
         found.clearly_bad.into_iter().for_each(|value| push(bad, value));
         found.refuted.into_iter().for_each(|rate| push(metric::REFUTED, rate));
@@ -345,7 +353,7 @@ pub const FLAGS: [(&str, &str); 9] = [
     ),
     (
         "undecided",
-        "at this rate the 95 % interval spans the target. The load is clearly within it up to `clearly_good_per_s` and clearly above it from `clearly_bad_per_s`; where one is missing, no probed load was clear. Longer probes (`--requests-per-model`) narrow this range.",
+        "at the answer the 95 % interval spans the target. The load is clearly within it up to `clearly_good_per_s` (with `devices_clearly_enough`) and clearly above it from `clearly_bad_per_s` (with `devices_clearly_too_few`); where one is missing, no probed load was clear. Longer probes (`--requests-per-model`) narrow this range.",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),

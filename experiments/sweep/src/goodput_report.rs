@@ -4,7 +4,7 @@ use crate::goodput::{Find, Search, flags};
 use crate::notes::flags_of;
 use crate::page::{asked, verdict};
 use crate::scenario_cell::Subject;
-use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
+use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, reading};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 
@@ -39,8 +39,12 @@ fn table<S: Subject>(
     each: &[Vec<f64>],
 ) -> Table {
     let (at_answer, rate_digits) = S::AT_ANSWER;
-    let (heading, digits) =
-        if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", rate_digits) };
+    let is_devices = search.find == Find::Devices;
+    let (heading, digits) = if is_devices { ("devices", 1) } else { ("rate/s", rate_digits) };
+    let show = |x: f64| match is_devices && x.fract() == 0.0 {
+        true => x.to_string(),
+        false => format!("{x:.digits$}"),
+    };
     let mut columns = vec!["policy", heading, "95 % interval", "least to most"];
     columns.extend(at_answer.iter().map(|c| c.0));
     // Where the rate rose to the answer there is no share at it but the target.
@@ -54,7 +58,7 @@ fn table<S: Subject>(
             rows.iter().find(|r| r.policy == name && r.scope == "all" && r.metric == metric)
         };
         let Some(answer) = find(search.metric()) else { continue };
-        let between = |(a, b): (f64, f64)| Field::text(format!("{a:.digits$} to {b:.digits$}"));
+        let between = |(a, b): (f64, f64)| Field::text(format!("{} to {}", show(a), show(b)));
         let least = values.iter().copied().reduce(f64::min);
         let most = values.iter().copied().reduce(f64::max);
         let range = least.zip(most).filter(|_| answer.value.is_some());
@@ -64,7 +68,7 @@ fn table<S: Subject>(
         };
         let mut line = vec![
             Field::text(&*name),
-            number(search.metric(), 1.0, digits),
+            answer.value.map_or(Field::none(), |x| Field::number(x, show(x))),
             answer.ci95().map_or(Field::none(), between),
             range.map_or(Field::none(), between),
         ];
@@ -76,17 +80,38 @@ fn table<S: Subject>(
     table
 }
 
+/// By policy, the loads or devices next to the answer that are clearly good and clearly bad.
+fn clear(rows: &[Row], search: &Search) -> Vec<String> {
+    let is_clear = |r: &Row| search.clear().contains(&&*r.metric) && r.scope == "all";
+    let value = |r: &Row| Some(format!("`{}` {}", r.metric, reading(&r.metric, r.value?)));
+    let of = |cell: &[Row]| {
+        let all: Vec<String> = cell.iter().filter(|r| is_clear(r)).filter_map(value).collect();
+        (!all.is_empty()).then(|| format!("{}: {}.", cell[0].policy, all.join(", ")))
+    };
+    rows.chunk_by(|a, b| a.policy == b.policy).filter_map(of).collect()
+}
+
 fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
+    let (requests, [good, bad]) = (search.requests_per_model, search.clear());
+    let answer = match search.find {
+        Find::Rate => format!(
+            "The answer is where a line through the share of SLO violations over the rate meets the target, in runs of \
+             {requests} requests a model whose rate rises; `{good}` and `{bad}` are its 99.9 % interval. Where a probe \
+             at a single rate is needed, it"
+        ),
+        Find::Devices => format!(
+            "The answer is the fewest devices whose probe met the target; `{good}` and `{bad}` are the nearest numbers \
+             whose verdict was clear. A probe is undecided after {requests} requests a model; before, it"
+        ),
+    };
     let mut out = vec![format!(
-        "The answer is where a line through the share of SLO violations over the rate meets the target, in runs of \
-         {} requests a model whose rate rises; `clearly_good_per_s` and `clearly_bad_per_s` are its 99.9 % interval. \
-         Where a probe at a single rate is needed, it ends when its interval is clear of the target, and lasts at least \
-         {:.0} times its longest delay, so that an overload by the tolerance of {} % would show; {}.",
-        search.requests_per_model,
+        "{answer} ends when its interval is clear of the target, and lasts at least {:.0} times its longest delay, so \
+         that an overload by the tolerance of {} % would show; {}.",
         1.0 / search.tolerance,
         search.tolerance * 100.0,
         warm_up
     )];
+    out.extend(clear(rows, search));
     let seeds = rows.first().map(Row::seeds_in_words);
     out.extend(
         seeds

@@ -9,7 +9,7 @@ use super::replication::Replication;
 use super::rows::{rows, which_seeds};
 use super::seeds::Seeds;
 use orrery_report::Progress;
-use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
+use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, with_interval};
 use orrery_report::whole_file::{Unfinished, unwritable};
 use orrery_results::metric::{Column, Metric};
 use orrery_results::{Row, metric};
@@ -139,11 +139,11 @@ pub fn document<F: WorldFile<World: OwnWorld>>(file: &F, rows: &[Row]) -> Page {
         let field = |(metric, column): &(&Metric, Column)| {
             let (scale, digits) = (metric.reading.divisor, column.digits);
             let row = cell.iter().find(|r| r.metric == metric.name);
-            let half = row.and_then(|r| r.ci95()).map(|(low, high)| (high - low) / 2.0 / scale);
-            let half = half.map_or(String::new(), |h| format!(" ±{h:.digits$}"));
+            let interval =
+                row.and_then(|r| r.ci95()).map(|(low, high)| (low / scale, high / scale));
             let value = row.and_then(|r| r.value);
             value.map_or(Field::none(), |x| {
-                Field::number(x, format!("{:.digits$}{half}", x / scale))
+                Field::number(x, with_interval(x / scale, interval, digits))
             })
         };
         let line = std::iter::once(Field::text(&*cell[0].policy));

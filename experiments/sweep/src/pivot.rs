@@ -3,7 +3,7 @@
 use super::notes::{distinct, notes_of};
 use super::page::{asked, unanswered, verdict};
 use super::replication::{DEVICES, PEAK};
-use orrery_report::page::{Field, Page, Part, TO_KNOW, Table};
+use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, with_interval};
 use orrery_results::{Flags, Row, UNITLESS, metric, unit};
 
 /// The document of a sweep: what it is about, and the latency, by setting. The other metrics are in the other
@@ -38,20 +38,19 @@ fn by_setting(rows: &[Row], metric: &str) -> Table {
     for here in own.chunk_by(|a, b| a.axes == b.axes) {
         let at = |name: &&str| Field::text(here[0].axis(name).unwrap_or_default());
         let of = |policy: &&str| {
-            here.iter().find(|r| r.policy == *policy).map_or(Field::none(), |r| with_half(r))
+            here.iter().find(|r| r.policy == *policy).map_or(Field::none(), |r| cell(r))
         };
         table.rows.push(names.iter().map(at).chain(policies.iter().map(of)).collect());
     }
     table
 }
 
-/// A value with half its interval, and a mark where there are too few samples.
-fn with_half(row: &Row) -> Field {
+/// A value with its interval, and a mark where there are too few samples.
+fn cell(row: &Row) -> Field {
     let Some(value) = row.value else { return Field::none() };
     let divisor = metric::reading(&row.metric).divisor;
     let digits = if divisor > 1.0 { 2 } else { 3 };
     let flag = if row.has_flag(Flags::FEW_SAMPLES) { "?" } else { "" };
-    let half = row.ci95().map(|(low, high)| (high - low) / 2.0 / divisor);
-    let half = half.map_or(String::new(), |h| format!(" \u{b1}{h:.digits$}"));
-    Field::number(value, format!("{flag}{:.digits$}{half}", value / divisor))
+    let interval = row.ci95().map(|(low, high)| (low / divisor, high / divisor));
+    Field::number(value, format!("{flag}{}", with_interval(value / divisor, interval, digits)))
 }

@@ -148,7 +148,8 @@ impl Subject for Scenario {
         Scenario::policies(self)
     }
 
-    fn check(&self, seed: u64, _: &[PolicySpec], _: Option<&Search>) -> Result<(), SpecError> {
+    fn check(&self, seed: u64, _: &[PolicySpec], of: Option<&Search>) -> Result<(), SpecError> {
+        of.map(|_| self.for_probes()).transpose()?;
         self.setup(seed).map(drop)
     }
 

@@ -16,8 +16,9 @@ const RUN_REQUESTS: u64 = 2_000_000;
 impl Searched for Scenario {
     type Policy = PolicySpec;
 
-    fn for_probes(&self) -> Scenario {
-        self.keeping_gaps()
+    fn for_probes(&self) -> Result<Scenario, SpecError> {
+        self.file.searchable().map_err(|e| self.placed(e))?;
+        Ok(self.keeping_gaps())
     }
 
     fn rate(&self) -> Result<f64, SpecError> {

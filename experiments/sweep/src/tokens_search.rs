@@ -16,8 +16,8 @@ use toml::Value;
 impl Searched for TokensFile {
     type Policy = TokenPolicySpec;
 
-    fn for_probes(&self) -> TokensFile {
-        self.clone()
+    fn for_probes(&self) -> Result<TokensFile, SpecError> {
+        Ok(self.clone())
     }
 
     fn rate(&self) -> Result<f64, SpecError> {

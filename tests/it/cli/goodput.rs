@@ -49,6 +49,7 @@ fn the_peak_is_the_capacity_and_is_the_same_bytes_on_any_number_of_jobs() {
     assert_eq!(place.run(&goodput(&["--format", "csv", "--jobs", "2"])).ok(), csv);
     let text = place.run(&goodput(&[])).ok();
     assert!(text.contains("on 2 devices") && text.contains("Seeds: 1-2"), "{text}");
+    assert!(text.contains("fifo[max_batch=1]: `clearly_good_per_s` 1"), "{text}");
 }
 
 #[test]
@@ -57,6 +58,9 @@ fn the_fewest_devices_for_a_rate() {
     let more = ["--find", "devices", "--rate", "520", "--format", "csv"];
     let csv = place.run(&goodput(&more)).ok();
     assert_eq!(values(&csv, "devices_needed"), [6.0]);
+    let text = place.run(&goodput(&more[..4])).ok();
+    assert!(text.contains("`devices_clearly_too_few` 5") && !text.contains("6.0"), "{text}");
+    assert!(!text.contains("a line through the share"), "{text}");
 }
 
 #[test]
@@ -76,6 +80,24 @@ fn what_has_no_rate_or_no_sense_is_refused() {
     place.run(&goodput(&["--target", "0"])).refused(&["goodput.target", "0.000001", "remedy:"]);
     place.run(&goodput(&["--tolerance", "7"])).refused(&["tolerance"]);
     place.run(&goodput(&["--policy", "symfony"])).refused(&["did you mean `symphony`"]);
+    let steps =
+        "slo_ms = 25.0\nslo_steps = { first_ms = 11.0, factor = 2.0, every_s = 9.0, count = 3 }";
+    let clients = "[closed_loop]\nclients = 3\nthink = { constant_ms = 5.0 }\nrequests = 100\n";
+    place.write("clients.toml", format!("{TWO}{clients}"));
+    place.write("steps.toml", TWO.replace("slo_ms = 25.0", steps));
+    let changes = "changes = [{ at_s = 9.0, time_factor = 2.0 }]";
+    let allowed = TWO.replace("[[device]]", &format!("{changes}\n[[device]]"));
+    place.write("changes.toml", format!("allow_hopeless_slo = true\n{allowed}"));
+    for (file, key) in [
+        ("clients.toml:", "closed_loop"),
+        ("steps.toml:", "model[0].slo_steps"),
+        ("changes.toml:", "app[0].changes"),
+    ] {
+        let name = file.trim_end_matches(':');
+        for find in ["rate", "devices"] {
+            place.run(&["goodput", name, "--find", find]).refused(&[file, key, "remedy:"]);
+        }
+    }
     let closed = TWO.split("[arrivals]").next().expect("a part").to_string()
         + "[closed_loop]\nclients = 3\nthink = { constant_ms = 5.0 }\nrequests = 100\n";
     place.write("two.toml", closed);

@@ -124,6 +124,7 @@ fn a_request_that_is_not_there_is_told_with_the_ids_that_are() {
         "orrery log explain LOG --worst",
     ];
     place.run(&["log", "explain", "a.log", "--request", "400"]).refused(&says);
+    place.run(&["log", "explain", "a.log"]).refused(&["--request", "--worst"]);
     place.run(&["log", "timeline", "a.log", "--request", "400", "--out", "t.json"]).refused(&says);
     let window =
         ["log", "timeline", "a.log", "--request", "400", "--to-ms", "1", "--out", "t.json"];

@@ -14,14 +14,15 @@ use std::path::PathBuf;
   orrery log explain bert.log --worst 5
   orrery log explain bert.log --request 117")]
 #[group(skip)]
+#[command(group(clap::ArgGroup::new("of").required(true).args(["request", "worst"])))]
 pub struct Explain {
     /// A log written by `orrery run --log`, of requests or of tokens; `--why` adds the policy's reasons to it.
     log: PathBuf,
     /// The number of the request to explain.
-    #[arg(long, value_name = "ID", required_unless_present = "worst")]
+    #[arg(long, value_name = "ID")]
     request: Option<u64>,
     /// List the N worst requests instead, one line each.
-    #[arg(long, value_name = "N", conflicts_with = "request")]
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     worst: Option<u32>,
 }

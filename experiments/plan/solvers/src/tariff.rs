@@ -75,7 +75,7 @@ impl Tariff {
         let mut cheapest: Option<(Price, u32)> = None;
         for n in (0..=most).rev() {
             if let Some((price, _)) = exact[n]
-                && cheapest.is_none_or(|(least, _)| price < least)
+                && cheapest.is_none_or(|(least, _)| price < least || price == Price::ZERO)
             {
                 cheapest = Some((price, n as u32));
             }
@@ -94,8 +94,8 @@ impl Tariff {
         &self.packs
     }
 
-    /// The cheapest packs with `count` devices or more, and of those the ones with most devices; none
-    /// where there may not be so many.
+    /// The cheapest packs with `count` devices or more, and of those the ones with most devices (the fewest
+    /// where they cost nothing); none where there may not be so many.
     pub fn at_least(&self, count: u32) -> Option<Purchase> {
         let devices = (*self.bought.get(count as usize)?)?;
         let mut packs = vec![0; self.packs.len()];
@@ -181,6 +181,8 @@ mod tests {
         );
         assert_eq!(tariff.within(Price::micro_usd_per_hour(20)), 2);
         assert_eq!(tariff.at_least(6), None);
+        let free = Tariff::single(Price::ZERO, 5);
+        assert_eq!(free.at_least(3).unwrap().devices, 3, "no more than are needed");
     }
 
     #[test]

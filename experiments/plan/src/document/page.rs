@@ -121,16 +121,21 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     }
     let best = || all.iter().filter_map(|a| Some((a, a.best()?)));
     if let [(a, best)] = best().collect::<Vec<_>>().as_slice() {
-        let headroom = headroom(a.load_per_s, best).text;
+        let headroom = match best.not_trusted(p, a.load_per_s) {
+            Some(why) => format!("not trusted: {why}"),
+            None => format!("headroom over the load: {}", headroom(a.load_per_s, best).text),
+        };
         let (words, cost) = (p.words(&best.counts), by_hour_and_month(best.cost));
-        let text = format!(
-            " under {} for {cost}; headroom over the load: {headroom}{breaks}.",
-            best.policy
-        );
+        let text = format!(" under {} for {cost}; {headroom}{breaks}.", best.policy);
         return page.say_of(&words, tone, text);
     }
     let total: Price = best().map(|(_, b)| b.cost).sum();
-    page.say(tone, format!("{} pools for {}{breaks}.", all.len(), by_hour_and_month(total)));
+    let distrust = |(a, b): (&Answer, &Choice)| {
+        Some(format!("; {} is not trusted: {}", a.group, b.not_trusted(p, a.load_per_s)?))
+    };
+    let distrust: String = best().filter_map(distrust).collect();
+    let cost = by_hour_and_month(total);
+    page.say(tone, format!("{} pools for {cost}{distrust}{breaks}.", all.len()));
 }
 
 /// `4.80 $/h, 3504 $/month of 730 hours`.

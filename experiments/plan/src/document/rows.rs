@@ -167,11 +167,14 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
 
 /// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no
 /// success.
-fn bad_at_load(mut row: Row, choice: &Choice, target: f64) -> Row {
+fn bad_at_load(mut row: Row, choice: &Choice, p: &Problem, load_per_s: f64) -> Row {
     if choice.at_load.bad_by_seed.is_empty() {
         row.without_answer("not simulated: the load is more than twice the pool's capacity");
     }
-    row.reason += choice.at_load.in_spite(target).unwrap_or_default();
+    row.reason += choice.at_load.in_spite(p.plan.target()).unwrap_or_default();
+    if row.reason.is_empty() {
+        row.reason = choice.not_trusted(p, load_per_s).unwrap_or_default();
+    }
     row
 }
 
@@ -235,7 +238,8 @@ fn of_choice(
         bad_at_load(
             row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
             choice,
-            p.plan.target(),
+            p,
+            load,
         ),
         row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
     ];

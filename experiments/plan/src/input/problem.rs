@@ -135,6 +135,7 @@ impl Problem {
             let error = SpecError::value("autoscale", "autoscaling", "none", remedy);
             return Err(of.replaced(error));
         }
+        file.searchable().map_err(|e| of.replaced(e))?;
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
         let (day, trace) = day(plan, &base, &mut file).map_err(|e| of.replaced(e))?;
         // Of a day it is the peak that is searched first.

@@ -20,6 +20,7 @@ use crate::input::repeated;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{hint, known};
 use orrery_scenario::limits::COUNT_MAX;
+use std::collections::BTreeSet;
 
 const KEYS: [&str; 13] = [
     "load",
@@ -43,7 +44,14 @@ const KEYS: [&str; 13] = [
 /// When a key is unknown, names nothing that the plan has, or a value is wrong.
 pub fn changed(plan: &PlanFile, text: &str, models: &[String]) -> Result<PlanFile, SpecError> {
     let mut new = plan.clone();
+    let mut keys = BTreeSet::new();
     for part in text.split(',').map(str::trim) {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        if !keys.insert(key) {
+            let remedy = "remove one, or ask both with a `--what-if` each";
+            let error = SpecError::value(key, value, "each key once", remedy);
+            return Err(about(text, error));
+        }
         change(&mut new, part, models).map_err(|e| about(text, e))?;
     }
     new.check().map_err(|e| about(text, e))?;

@@ -1,5 +1,6 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
+use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::change_over::Changed;
 use crate::search::runs::PROBES_OF_EDGE;
@@ -101,6 +102,17 @@ impl Choice {
     /// How much more than the load it carries: 0.25 is a quarter more.
     pub fn headroom(&self, load_per_s: f64) -> f64 {
         headroom(self.edge.rate_per_s, load_per_s).unwrap_or(0.0)
+    }
+
+    /// Why it is not trusted to sustain the load that its runs sustained: its capacity is lower, by more than the
+    /// search's precision.
+    pub fn not_trusted(&self, problem: &Problem, load_per_s: f64) -> Option<String> {
+        let is_goal = problem.budget.is_none() || problem.plan.pools == Pools::Fleet;
+        let is_below = self.edge.rate_per_s < load_per_s * (1.0 - problem.plan.precision);
+        (is_goal && is_below).then(|| {
+            let [capacity, load] = [self.edge.rate_per_s, load_per_s].map(significant);
+            format!("its capacity, {capacity} requests/s, is below the load of {load}")
+        })
     }
 
     /// Dollars for a million good requests at the load; none where it is not carried.
@@ -259,6 +271,8 @@ impl Answer {
     pub fn add_doubts(&mut self, problem: &Problem, group: &Group) {
         let Some(best) = self.choices.first().cloned() else { return };
         self.unknown.extend(problem.on_spot(&best.counts));
+        let below = best.not_trusted(problem, self.load_per_s);
+        self.unknown.extend(below.map(|why| format!("whether it sustains the load: {why}")));
         let edge = &best.edge;
         if edge.unbounded {
             self.unknown.push(format!(

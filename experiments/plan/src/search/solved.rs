@@ -1,7 +1,7 @@
 //! A plan's problem with its answers, and what is said of a fleet as a whole.
 
 use crate::input::problem::Problem;
-use crate::search::answer::Answer as Answered;
+use crate::search::answer::{Answer as Answered, Choice};
 use orrery_solvers::Price;
 
 /// A problem with its answers.
@@ -20,7 +20,10 @@ pub struct Solved {
 impl Solved {
     /// Whether each group has a pool that does what was asked.
     pub fn is_answered(&self) -> bool {
-        self.answers.iter().all(|a| a.best().is_some_and(|b| b.edge.rate_per_s > 0.0))
+        let does = |a: &Answered, b: &Choice| {
+            b.edge.rate_per_s > 0.0 && b.not_trusted(&self.problem, a.load_per_s).is_none()
+        };
+        self.answers.iter().all(|a| a.best().is_some_and(|b| does(a, b)))
     }
 }
 

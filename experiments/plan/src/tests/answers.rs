@@ -5,6 +5,7 @@ use crate::document::answers::Answers;
 use crate::input::file::PlanFile;
 use crate::search::solve::solve;
 use crate::search::solved::Fleet;
+use orrery_results::{Row, metric};
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_solvers::Price;
 
@@ -26,6 +27,7 @@ fn what_is_not_sure_of_an_edge_is_told() {
             (|e| e.not_monotone = true) as fn(&mut crate::search::trial::Edge),
         ),
         ("metastable", |e| e.metastable = true),
+        ("its capacity, 3.00 requests/s, is below the load", |e| e.rate_per_s = 3.0),
         ("the capacity was not found", |e| e.unbounded = true),
     ] {
         let text = told(&change);
@@ -59,8 +61,17 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
     let paid = best.cost.usd_per_million(80.0 * 0.5 * 0.9);
     assert_eq!(best.usd_per_million_at_load(80.0), paid, "half of 80 on average, 9 of 10 good");
     assert_eq!(best.usd_per_million_at_edge(0.1), None, "over a day it is not used at its edge");
-    best.edge.rate_per_s = 0.0;
-    assert!(!found.is_answered());
+    for (rate, words) in
+        [(0.0, ""), (60.0, "not trusted: its capacity, 60.0 requests/s, is below the load of 90.0")]
+    {
+        found.answers[0].choices[0].edge.rate_per_s = rate;
+        assert!(!found.is_answered());
+        let told = Answers::of(found.clone(), vec![]).unwrap();
+        let text = told.document().to_text().replace("\n  ", " ");
+        assert!(text.contains(words), "{text}");
+        let bad = |r: &&Row| r.metric == metric::BAD_AT_LOAD && r.reason.contains("below the load");
+        assert!(told.rows.iter().any(|r| bad(&r)), "a reason in each form");
+    }
 }
 
 /// Where no fleet costs less than 2 $/h, one of 3 is at most a half above the cheapest.

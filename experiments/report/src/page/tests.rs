@@ -237,6 +237,8 @@ fn a_table_that_is_too_wide_stays_one() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("0.5000 ±0.1001") && text.contains("\n  n: 7\n"), "{text}");
     assert_eq!(text.matches("policy").count(), 1, "{text}");
+    assert_eq!(with_interval(0.5, Some((0.4, 0.6)), 2), "0.50 ±0.10");
+    assert_eq!(with_interval(0.926, Some((0.0747, 1.0)), 3), "0.926 (0.075 to 1.000)", "cut at 1");
     let cut = text.split("with --wide: ").nth(1).expect("what is cut");
     let cut = cut.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(cut.ends_with("number 10, number 11"), "{cut}");

@@ -108,15 +108,30 @@ fn table(table: &Table) -> String {
 
 /// A cell in fewer columns: `6314 ±85` where the interval is as long on either side.
 fn short(field: &Field) -> String {
-    let half = || {
+    let even = || {
         let (low, high) = field.below.split_once(" to ")?;
         let digits = low.split_once('.').map_or(0, |(_, d)| d.len());
         let [value, low, high] = [&field.text, low, high].map(|x| x.parse::<f64>().ok());
-        let (below, above) = (value? - low?, high? - value?);
-        let is_even = (above - below).abs() < (0..digits).fold(2.5, |x, _| 0.1 * x);
-        is_even.then(|| format!("{} ±{:.digits$}", field.text, below.max(above)))
+        let half = half(value?, (low?, high?), digits)?;
+        Some(format!("{} ±{half:.digits$}", field.text))
     };
-    half().unwrap_or_else(|| words_of(field))
+    even().unwrap_or_else(|| words_of(field))
+}
+
+/// A value with its interval: `0.93 ±0.02` where that is as long on either side, else `0.93 (0.07 to 1.00)`.
+pub fn with_interval(value: f64, interval: Option<(f64, f64)>, digits: usize) -> String {
+    let around = interval.map(|(low, high)| match half(value, (low, high), digits) {
+        Some(half) => format!(" ±{half:.digits$}"),
+        None => format!(" ({low:.digits$} to {high:.digits$})"),
+    });
+    format!("{value:.digits$}{}", around.unwrap_or_default())
+}
+
+/// Half an interval that is as long on either side, as far as so many digits show.
+fn half(value: f64, (low, high): (f64, f64), digits: usize) -> Option<f64> {
+    let (below, above) = (value - low, high - value);
+    let is_even = (above - below).abs() < (0..digits).fold(2.5, |x, _| 0.1 * x);
+    is_even.then(|| below.max(above))
 }
 
 /// A cell in one line: `6314 (6230 to 6399)`.

@@ -3,7 +3,7 @@
 //! It is for open loads: how fast closed-loop clients send depends on the replies.
 
 use super::Scenario;
-use super::file::{Arrivals, Pace, RateBy, ReplayArrivals};
+use super::file::{Arrivals, Pace, RateBy, ReplayArrivals, ScenarioFile};
 use super::load::{OpenLoad, Process, dealt_rate_per_s};
 use super::process::steady_law;
 use super::value::{at_key, within};
@@ -193,6 +193,36 @@ impl Scenario {
             Process::Dealt { blocks, shape, .. } => Ok(dealt_rate_per_s(&blocks, &shape)),
             _ => Err(no_rate("arrivals.trace", "arrivals without a rate")),
         }
+    }
+}
+
+impl ScenarioFile {
+    /// Whether a probe of its load means the same however long it is: searches make probes as long as their verdicts
+    /// need. What ends by itself is judged whole.
+    ///
+    /// # Errors
+    /// Where part of its load is a closed loop, or something happens at a time of the run.
+    pub fn searchable(&self) -> Result<(), SpecError> {
+        if self.arrivals.as_ref().is_none_or(Arrivals::is_finite) {
+            return Ok(());
+        }
+        if self.closed_loop.is_some() {
+            let found = "a closed loop, which sends when it is answered";
+            let remedy = "remove `[closed_loop]`";
+            return Err(SpecError::value("closed_loop", found, "`[arrivals]` alone", remedy));
+        }
+        let key =
+            |list: &str, i: Option<usize>, what: &str| i.map(|i| format!("{list}[{i}].{what}"));
+        let changed = self.app.iter().position(|a| !a.changes.is_empty());
+        let stepped = self.app.iter().position(|a| a.slo_steps.is_some());
+        let of_model = self.model.iter().position(|m| m.slo_steps.is_some());
+        let timed = key("app", changed, "changes").or(key("app", stepped, "slo_steps"));
+        let Some(key) = timed.or(key("model", of_model, "slo_steps")) else { return Ok(()) };
+        let found = "something that happens at a time of the run, which one probe reaches and another does not";
+        let allowed = "a load that stays the same: probes are as long as their verdicts need";
+        let remedy =
+            "remove it, and search each state alone; or compare runs at several rates with a sweep";
+        Err(SpecError::value(key, found, allowed, remedy))
     }
 }
 

@@ -4,7 +4,7 @@ use super::conditions::Conditions;
 use super::select::dashed;
 use super::world::World;
 use crate::experiment::{Experiment, System};
-use orrery_report::page::{Field, Part, Table};
+use orrery_report::page::{Field, Part, Table, with_interval};
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_results::{Row, metric, pair};
 
@@ -281,11 +281,9 @@ fn word(debug: &str) -> String {
     debug.to_lowercase()
 }
 
-/// A value with half its interval: `57.9 ±1.2`.
+/// A value with its interval: `57.9 ±1.2`.
 fn value(row: &Row) -> String {
-    let half = row.ci95().map(|(low, high)| format!(" ±{:.1}", (high - low) / 2.0));
-    let value = row.value.map_or("-".to_string(), |x| format!("{x:.1}"));
-    format!("{value}{}", half.unwrap_or_default())
+    row.value.map_or("-".to_string(), |x| with_interval(x, row.ci95(), 1))
 }
 
 fn table(caption: String, keys: &[&str], names: &[&str]) -> Table {
