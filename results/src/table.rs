@@ -104,7 +104,11 @@ impl JsonRows {
 pub fn read_csv<R: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<R>, TableError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
-    let error = |e: csv::Error| TableError::Parse { file: file.into(), message: e.to_string() };
+    let message = |e: csv::Error| match e.kind() {
+        csv::ErrorKind::Deserialize { pos: Some(at), err } => format!("line {}: {err}", at.line()),
+        _ => e.to_string(),
+    };
+    let error = |e: csv::Error| TableError::Parse { file: file.into(), message: message(e) };
     rows.collect::<Result<_, _>>().map_err(error)
 }
 

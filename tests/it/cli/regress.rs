@@ -342,10 +342,14 @@ fn what_moved_within_its_interval_is_only_counted() {
         little.starts_with("Undecided: 1 of 12 values is within noise, 11 the same."),
         "{little}"
     );
-    assert!(
-        little.contains("The input is the same.") && !little.contains("What moved"),
-        "{little}"
-    );
+    assert!(little.contains("The input is the same."), "{little}");
+    // Its name, and as many digits as tell both values apart.
+    let row = little.lines().find(|l| l.contains("-0.0001 %")).expect("the value");
+    let numbers: Vec<&str> = row.split_whitespace().filter(|w| w.contains('.')).skip(1).collect();
+    assert!(row.contains("p99, ms") && row.ends_with("fifo"), "{row}");
+    assert!(numbers.len() == 2 && numbers[0] != numbers[1], "{row}");
+    let github = place.run(&["regress", "b.toml", "--format", "github"]).failed_a_check();
+    assert!(github.contains("within noise: latency_p99_ns of fifo: "), "{github}");
     let much = moved(10.0);
     assert!(
         much.starts_with("Moved: 1 of 12 values is better") && much.contains("-90 %"),
@@ -353,6 +357,30 @@ fn what_moved_within_its_interval_is_only_counted() {
     );
     let worse = moved(0.1);
     assert!(worse.starts_with("Failed: 1 of 12 values is worse"), "{worse}");
+}
+
+/// What was recorded and cannot be compared is named with its line in the file.
+#[test]
+fn a_recorded_part_that_was_edited_is_refused() {
+    let place = blessed();
+    let text = place.read("b.toml");
+    let (head, row) = (",metric,value,", ",fifo,all,finish_rate,");
+    let line_of = |part: &str| text.lines().position(|l| l.contains(part)).expect("a line") + 1;
+    let (whole, at) = (text.lines().nth(line_of(row) - 1).expect("a row"), line_of(row));
+    for (from, to, says) in [
+        (head, ",metric,worth,", format!("line {}: missing field `value`", line_of(head) + 1)),
+        (row, &format!("{row}x"), format!("line {at}: field")),
+        (
+            row,
+            &format!("{row}inf,,,\n,,,,fifo,all,late,"),
+            format!("line {at}: `inf`, which is no"),
+        ),
+        (whole, &format!("{whole}\n{whole}"), "two values of finish_rate of fifo all".to_string()),
+    ] {
+        place.write("b.toml", text.replacen(from, to, 1));
+        let recorded = format!("b.toml:{}: key `recorded.rows`", line_of("rows = "));
+        place.run(&["regress", "b.toml"]).refused(&[&recorded, &says, "`--bless` again"]);
+    }
 }
 
 /// What programs before this one wrote is read; what it has no record of is said, and `--bless` writes one.

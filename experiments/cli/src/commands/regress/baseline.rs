@@ -5,7 +5,7 @@ use super::input::{Difference, Made};
 use super::require::{Judged, Requirement, absent};
 use super::rerun::Rerun;
 use super::row::BaselineRow;
-use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_results::{RESULT_VERSION, Row, TableError, read_csv, to_csv};
 use orrery_scenario::scenario::place::{Source, line_of, parse_error};
 use orrery_scenario::{SpecError, kind, read_text};
 use serde::Deserialize;
@@ -59,6 +59,10 @@ struct Recorded {
     rows: String,
 }
 
+/// What is allowed of a baseline's values.
+const ONCE: &str = "one value of each metric of each system, model and setting";
+/// What to do where the part that a program writes cannot be used.
+const RECORD_ANEW: &str = "remove `[made_from]` and `[recorded]` by hand, then `--bless` again";
 /// What stands before the part of a file that a program writes.
 const MARK: &str = "# Recorded by `orrery regress --bless`, which writes all below anew.";
 
@@ -81,11 +85,10 @@ impl Baseline {
         for (i, requirement) in file.require.iter().enumerate() {
             requirement.check(i).map_err(|e| source.placed(e))?;
         }
-        let rows = file.recorded.map(|r| r.rows).or(file.rows).unwrap_or_default();
-        let rows = match rows.trim().is_empty() {
-            true => Vec::new(),
-            false => read_csv(&format!("{name}: rows"), &rows)
-                .map_err(|e| SpecError::Parse { file: name.clone(), message: e.to_string() })?,
+        let rows = match (file.recorded, file.rows) {
+            (Some(Recorded { rows }), _) => recorded(&source, "recorded.rows", &rows)?,
+            (None, Some(rows)) => recorded(&source, "rows", &rows)?,
+            (None, None) => Vec::new(),
         };
         let made_from = file.made_from.map(|mut made| {
             made.result_version = made.result_version.or(file.result_version);
@@ -107,7 +110,7 @@ impl Baseline {
         // Behind the line of the key are the names of the columns.
         let first = ["recorded.rows", "rows"].into_iter().find_map(line).map(|at| at + 2);
         let numbered = self.rows.iter().enumerate().map(|(n, row)| (row.place(), n));
-        let known: BTreeMap<[&str; 6], usize> = numbered.collect();
+        let known: BTreeMap<[&str; 7], usize> = numbered.collect();
         let one = |change: &Change| match (first, known.get(&change.row().place())) {
             (Some(first), Some(n)) => first + n,
             _ => rerun,
@@ -165,6 +168,11 @@ impl Baseline {
             let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
             return Err(self.placed(error));
         }
+        if let Some(row) = BaselineRow::again(&recorded) {
+            let found = format!("two values of {} of {}", row.metric, row.group());
+            let remedy = "give what is rerun a name for each system, and distinct points";
+            return Err(self.placed(SpecError::value("rerun", found, ONCE, remedy)));
+        }
         let made_from = Made::of(&ran.rows, &ran.input);
         let then = self.made_from.as_ref();
         let differs = then.map(|then| then.differs(&made_from, &ran.input));
@@ -216,9 +224,27 @@ impl Baseline {
     }
 
     fn unwritable(&self, why: impl Into<String>) -> SpecError {
-        let remedy = "remove `[made_from]` and `[recorded]` by hand, then `--bless` again";
         let allowed = "a baseline whose recorded part can be replaced";
-        SpecError::value("recorded", why.into(), allowed, remedy).in_file(&self.source.path)
+        SpecError::value("recorded", why.into(), allowed, RECORD_ANEW).in_file(&self.source.path)
+    }
+}
+
+/// The recorded rows of a key. Its text is read at the lines that it has in the file, so that messages name these.
+fn recorded(source: &Source, key: &str, text: &str) -> Result<Vec<BaselineRow>, SpecError> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let wrong = |found: String, allowed: &str| {
+        source.placed(SpecError::value(key, found, allowed, RECORD_ANEW))
+    };
+    let before = "\n".repeat(line_of(&source.text, key).unwrap_or(1));
+    let rows: Vec<BaselineRow> = read_csv(&source.path, &(before + text)).map_err(|e| {
+        let TableError::Parse { message, .. } = e;
+        wrong(message, "rows as `--bless` writes them")
+    })?;
+    match BaselineRow::again(&rows) {
+        Some(row) => Err(wrong(format!("two values of {} of {}", row.metric, row.group()), ONCE)),
+        None => Ok(rows),
     }
 }
 

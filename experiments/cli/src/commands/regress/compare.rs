@@ -213,18 +213,12 @@ pub fn compare(
     tolerance: f64,
     same_seeds: bool,
 ) -> Comparison {
-    let by_place = |rows: &'_ [BaselineRow]| -> BTreeMap<[String; 6], usize> {
-        let place = |(i, row): (usize, &BaselineRow)| (row.place().map(str::to_string), i);
-        rows.iter().enumerate().rev().map(place).collect()
-    };
-    let (then, now) = (by_place(old), by_place(new));
-    let of = |row: &BaselineRow, known: &BTreeMap<[String; 6], usize>| {
-        known.get(&row.place().map(str::to_string)).copied()
-    };
+    let then: BTreeSet<[&str; 7]> = old.iter().map(BaselineRow::place).collect();
+    let now: BTreeMap<[&str; 7], &BaselineRow> = new.iter().map(|row| (row.place(), row)).collect();
     let mut changes = Vec::new();
     let mut same = 0;
     for row in old {
-        match of(row, &now).map(|i| &new[i]) {
+        match now.get(&row.place()).copied() {
             None => changes.push(Change::Gone(row.clone())),
             Some(found) if is_same(row, found, tolerance) => same += 1,
             Some(found) => {
@@ -233,7 +227,7 @@ pub fn compare(
             }
         }
     }
-    let unknown = new.iter().filter(|row| of(row, &then).is_none());
+    let unknown = new.iter().filter(|row| !then.contains(&row.place()));
     changes.extend(unknown.cloned().map(Change::New));
     let mut seen = BTreeSet::new();
     let all = old.iter().chain(new).map(BaselineRow::group);
@@ -244,6 +238,7 @@ pub fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orrery_results::Row;
 
     fn row(metric: &str, value: f64) -> BaselineRow {
         BaselineRow {
@@ -262,6 +257,20 @@ mod tests {
         let new = [row("finish_rate", 0.5_f64.next_up())];
         assert_eq!(compare(&old, &new, 0.0, true).changes.len(), 1);
         assert!(compare(&old, &new, 1e-12, true).is_same());
+    }
+
+    #[test]
+    fn systems_of_one_policy_have_places_of_their_own() {
+        let value = |system: &str, value: f64| {
+            let (system, policy) = (system.to_string(), "fifo[order=slo]".to_string());
+            BaselineRow::of(&Row { system, policy, value: Some(value), ..Row::default() })
+        };
+        let old = [value("fifo", 0.5), value("slow", 0.5)];
+        let found = compare(&old, &[value("fifo", 0.5), value("slow", 0.1)], 0.0, true);
+        assert_eq!((found.same, found.changes.len()), (1, 1));
+        assert_eq!((found.changes[0].row().cell().as_str(), old[0].system.as_str()), ("slow", ""));
+        assert_eq!(BaselineRow::again(&old), None);
+        assert_eq!(BaselineRow::again(&[&old[..], &old].concat()), Some(&old[0]));
     }
 
     #[test]

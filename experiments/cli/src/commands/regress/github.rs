@@ -1,6 +1,5 @@
 //! The answer as annotations of GitHub Actions: commands that a workflow's log understands, a line for each.
 
-use super::compare::Kind;
 use super::outcome::{Outcome, Says, line, verdict};
 use super::page::inputs_of;
 use orrery_report::page::Tone;
@@ -31,9 +30,13 @@ pub fn annotations(outcomes: &[Outcome], blessed: bool) -> String {
         let ranked = compared.ranked();
         let (false, Some((_, at))) = (blessed, ranked.first()) else { continue };
         let mut lines = inputs_of(compared);
-        let beyond = ranked.iter().filter(|(change, _)| change.kind() != Kind::Noise);
-        lines.extend(beyond.take(VALUES_MAX).map(|(change, _)| line(change)));
-        let more = compared.counts().beyond().saturating_sub(VALUES_MAX);
+        // What is within noise is listed where nothing else moved.
+        let shown = match compared.counts().beyond() {
+            0 => ranked.len(),
+            beyond => beyond,
+        };
+        lines.extend(ranked.iter().take(shown.min(VALUES_MAX)).map(|(change, _)| line(change)));
+        let more = shown.saturating_sub(VALUES_MAX);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         let says = match compared.says() {
             // The requirements have annotations of their own.

@@ -240,15 +240,17 @@ fn failed_title(outcomes: &[Outcome]) -> &'static str {
     if is_unmet { "What failed" } else { "What moved, the worst first" }
 }
 
-/// Requirements that are not met, and the values that moved beyond their intervals.
+/// Requirements that are not met, and the values that moved: beyond their intervals, where any did.
 fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     parts.extend(Part::list(unmet(outcomes, names)));
     let mut lines = Vec::new();
     let mut groups: BTreeMap<(Kind, String), usize> = BTreeMap::new();
+    // What is within noise is listed where nothing else moved.
+    let is_beyond = changes(outcomes, names).any(|(change, _)| change.kind() != Kind::Noise);
     for (change, name) in changes(outcomes, names) {
         match change.kind() {
-            Kind::Noise => {}
+            Kind::Noise if is_beyond => {}
             kind @ (Kind::Gone | Kind::New) => {
                 *groups.entry((kind, whose(name, &change.row().cell()))).or_default() += 1;
             }
@@ -260,18 +262,21 @@ fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
     lines.truncate(SHOWN);
     for of_kind in lines.chunk_by(|a, b| a.0.kind() == b.0.kind()) {
         let with = of_kind.iter().filter(|(change, _)| change.has_interval()).count();
+        let kind = of_kind[0].0.kind();
         let how_far = match with {
+            _ if kind == Kind::Noise => "inside the 95 % interval",
             0 => "without an interval",
             n if n == of_kind.len() => "beyond the 95 % interval",
             _ => "beyond the 95 % interval, or without one",
         };
-        let caption = format!("{}, {how_far}", capital(of_kind[0].0.kind().word()));
+        let caption = format!("{}, {how_far}", capital(kind.word()));
         let rows = of_kind.iter().map(|(_, line)| line.clone()).collect();
         let columns = ["by", "metric", "before", "now", "of"];
         parts.extend(Table { rows, ..Table::new(caption, &columns) }.part());
     }
     if left > 0 {
-        parts.push(Part::Text(format!("{left} more moved beyond their intervals.")));
+        let how_far = if is_beyond { "beyond" } else { "within" };
+        parts.push(Part::Text(format!("{left} more moved {how_far} their intervals.")));
     }
     let more = groups.len().saturating_sub(SHOWN);
     let group = |((kind, whose), n): ((Kind, String), usize)| {
@@ -388,6 +393,7 @@ fn all_moved(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
 fn in_percent(share: f64) -> String {
     let percent = share * 100.0;
     let digits = match percent.abs() {
+        a if a < 0.000_05 => return format!("{percent:+.1e} %"),
         a if a >= 10.0 => 0,
         a if a >= 1.0 => 1,
         a if a >= 0.1 => 2,
@@ -408,11 +414,21 @@ fn field(r: &BaselineRow) -> Field {
     }
 }
 
+/// A value's field with all digits, in the unit of its heading.
+fn in_full(r: &BaselineRow, short: Field) -> Field {
+    let number = |x| Field::number(x, (x / metric::reading(&r.metric).divisor).to_string());
+    r.value.map_or(short, number)
+}
+
 /// How a change is counted, by how much it moved, its metric, before and now.
 fn parts_of(change: &Change) -> [Field; 5] {
     let row = change.row();
     let (before, now) = match change {
-        Change::Moved(old, new, _) => (field(old), field(new)),
+        // Where they differ in a later digit only, all digits are shown.
+        Change::Moved(old, new, _) => match (field(old), field(new)) {
+            (before, now) if before.text == now.text => (in_full(old, before), in_full(new, now)),
+            both => both,
+        },
         Change::Gone(old) => (field(old), words("gone")),
         Change::New(new) => (words("new"), field(new)),
     };

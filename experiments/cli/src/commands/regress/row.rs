@@ -1,7 +1,8 @@
 //! A value of a baseline: what tells it from all others, and what it is.
 
-use orrery_results::Row;
-use serde::{Deserialize, Serialize};
+use orrery_results::{Row, system_of};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::collections::BTreeSet;
 
 /// A value that is recorded.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -10,6 +11,9 @@ pub struct BaselineRow {
     pub case: String,
     /// As in [`Row::axes`].
     pub axes: String,
+    /// As in [`Row::system`], where that is not the policy's name.
+    #[serde(default)]
+    pub system: String,
     /// As in [`Row::preset`].
     pub preset: String,
     /// As in [`Row::policy`].
@@ -19,15 +23,16 @@ pub struct BaselineRow {
     /// As in [`Row::metric`].
     pub metric: String,
     /// As in [`Row::value`].
+    #[serde(deserialize_with = "finite")]
     pub value: Option<f64>,
     /// As in [`Row::reason`].
     #[serde(default)]
     pub reason: String,
     /// As in [`Row::ci95_low`].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "finite")]
     pub ci95_low: Option<f64>,
     /// As in [`Row::ci95_high`].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "finite")]
     pub ci95_high: Option<f64>,
     /// How many seeds are behind a value that was found now.
     #[serde(skip)]
@@ -41,6 +46,7 @@ impl BaselineRow {
         BaselineRow {
             case: r.case.clone(),
             axes: r.axes.clone(),
+            system: if r.system == system_of(&r.policy) { String::new() } else { r.system.clone() },
             preset: r.preset.clone(),
             policy: r.policy.clone(),
             scope: r.scope.clone(),
@@ -54,13 +60,21 @@ impl BaselineRow {
     }
 
     /// What tells a value from all others.
-    pub fn place(&self) -> [&str; 6] {
-        [&self.case, &self.axes, &self.preset, &self.policy, &self.scope, &self.metric]
+    pub fn place(&self) -> [&str; 7] {
+        let Self { case, axes, system, preset, policy, scope, metric, .. } = self;
+        [case, axes, system, preset, policy, scope, metric]
+    }
+
+    /// The first value that has the place of one before it.
+    pub fn again(rows: &[BaselineRow]) -> Option<&BaselineRow> {
+        let mut seen = BTreeSet::new();
+        rows.iter().find(|row| !seen.insert(row.place()))
     }
 
     /// The run that a value is of.
     pub fn cell(&self) -> String {
-        let parts = [&self.case, &self.axes, &self.policy, &self.preset];
+        let system = if self.system.is_empty() { &self.policy } else { &self.system };
+        let parts = [&self.case, &self.axes, system, &self.preset];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
         parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
     }
@@ -78,6 +92,15 @@ impl BaselineRow {
     /// The interval, where there is one.
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.ci95_low.zip(self.ci95_high)
+    }
+}
+
+/// A number, or an empty cell: within a tolerance of infinity everything would be the same.
+fn finite<'de, D: Deserializer<'de>>(cell: D) -> Result<Option<f64>, D::Error> {
+    let number = Option::<f64>::deserialize(cell)?;
+    match number.filter(|x| !x.is_finite()) {
+        Some(x) => Err(de::Error::custom(format!("`{x}`, which is no finite number"))),
+        None => Ok(number),
     }
 }
 
