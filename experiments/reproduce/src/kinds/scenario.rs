@@ -13,6 +13,7 @@ use orrery_sweep::goodput::{Find, Search};
 use orrery_sweep::kept::Kept;
 use orrery_sweep::manifest::{Listed, ListedCell, Lister, Maker, line};
 use orrery_sweep::replication::Replication;
+use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::sweep_file::SweepFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -140,17 +141,24 @@ impl<'a> Cells<'a> {
     ) -> Result<Cells<'a>, SpecError> {
         let file = sweep(experiment, keys, until_ci)?;
         let lister = Lister::new(&file, base(experiment, &keys.scenario)?)?;
-        // Systems change fastest.
-        let mut systems = experiment.system.iter().cycle();
-        let mut cells = Vec::new();
+        // Systems change fastest; those of one policy share what is listed for it.
+        let systems = &experiment.system;
+        let (mut cells, mut at_point) = (Vec::new(), Vec::new());
         lister.one_by_one(|cell| {
-            let Some(system) = systems.next() else { return Ok(()) };
-            if system.is_run_at(&cell.line.place(&lister.head)) {
-                let listed = cell.line.clone();
-                let changed = set(experiment, cell, system)?;
-                let changed = (!system.set.is_empty()).then_some(changed.line);
-                cells.push(Place { listed, changed, system });
+            at_point.push(cell);
+            if at_point.len() < file.policies.len() {
+                return Ok(());
             }
+            for system in systems {
+                let of = file.policies.iter().position(|policy| *policy == system.policy);
+                let Some(cell) = of.map(|i| &at_point[i]) else { continue };
+                if system.is_run_at(&cell.line.place(&lister.head)) {
+                    let listed = cell.line.clone();
+                    let changed = set(experiment, &cell.cell, system)?.map(|changed| changed.line);
+                    cells.push(Place { listed, changed, system });
+                }
+            }
+            at_point.clear();
             Ok(())
         })?;
         Ok(Cells { experiment, parts: keys.parts(), maker: lister.maker()?, cells })
@@ -160,13 +168,14 @@ impl<'a> Cells<'a> {
         let Place { system, .. } = &self.cells[cell];
         let preset = system.preset.word().to_string();
         let row = self.cells[cell].line().place(&self.maker.head);
-        Row { system: system.name.clone(), preset, ..row }
+        let experiment = self.experiment.place().experiment;
+        Row { experiment, system: system.name.clone(), preset, ..row }
     }
 
     fn made(&self, cell: usize) -> Result<Listed, SpecError> {
         let Place { listed, system, .. } = &self.cells[cell];
         let made = Listed { cell: self.maker.cell(listed)?, line: listed.clone() };
-        set(self.experiment, made, system)
+        Ok(set(self.experiment, &made.cell, system)?.unwrap_or(made))
     }
 }
 
@@ -216,12 +225,12 @@ impl Runner for Cells<'_> {
     }
 }
 
-/// The keys of a system alone.
-fn set(e: &Experiment, listed: Listed, system: &System) -> Result<Listed, SpecError> {
+/// A cell with the keys of a system alone, where it has any.
+fn set(e: &Experiment, cell: &ScenarioCell, system: &System) -> Result<Option<Listed>, SpecError> {
     if system.set.is_empty() {
-        return Ok(listed);
+        return Ok(None);
     }
-    let Listed { mut cell, .. } = listed;
+    let mut cell = cell.clone();
     let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     let changed = cell.scenario.with(&keys);
     let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
@@ -230,7 +239,18 @@ fn set(e: &Experiment, listed: Listed, system: &System) -> Result<Listed, SpecEr
         source: Box::new(e_set),
     })?;
     let line = line(&cell, &cell.scenario.canonical(), Vec::new());
-    Ok(Listed { cell, line })
+    Ok(Some(Listed { cell, line }))
+}
+
+/// The systems' policies, each once.
+fn distinct(e: &Experiment) -> Vec<String> {
+    let mut policies: Vec<String> = Vec::new();
+    for system in &e.system {
+        if !policies.contains(&system.policy) {
+            policies.push(system.policy.clone());
+        }
+    }
+    policies
 }
 
 /// The sweep that it is.
@@ -242,7 +262,7 @@ fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFi
         first_seed: None,
         until_ci: until_ci.map(|(width, _)| width),
         max_seeds: until_ci.map(|(_, most)| most),
-        policies: e.system.iter().map(|s| s.policy.clone()).collect(),
+        policies: distinct(e),
         compare_to: None,
         goodput: keys.goodput.clone(),
         set: e.set.clone(),
@@ -263,7 +283,7 @@ fn base(e: &Experiment, scenario: &str) -> Result<Scenario, SpecError> {
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));
         return Scenario::load(folder.join(scenario));
     }
-    let policies: Vec<&String> = e.system.iter().map(|s| &s.policy).collect();
+    let policies = distinct(e);
     let line = line_of(text, "scenario").unwrap_or(1);
     let rest = text.lines().nth(line - 1).and_then(|l| l.split_once('='));
     let opens = |quotes: &str| rest.is_some_and(|(_, value)| value.trim() == quotes);

@@ -3,7 +3,7 @@
 use super::{forms, forms_of};
 use crate::experiment::Preset;
 use crate::registry::{find, from_text};
-use crate::reproduce::{Asked, How, run};
+use crate::reproduce::{Asked, How, rows_of, run};
 
 /// One scenario under two systems of the same policy, of which one has keys of its own.
 const OWN_KEYS: &str = r#"
@@ -35,7 +35,7 @@ name = "slow"
 policy = "eager"
 [[system]]
 name = "other"
-policy = "eager[max_batch=16]"
+policy = "eager"
 set = { "delays.dispatch_ms" = 30.0 }
 "#;
 
@@ -56,6 +56,16 @@ fn a_system_s_own_keys_are_its_alone() {
     assert!(longer_way, "{:?}, {:?}", rate(&own), rate(&without));
     let hashes = |rows: &[_]| of(rows, "other").into_iter().map(|r| r.2).collect::<Vec<_>>();
     assert_ne!(hashes(&own), hashes(&without), "and another specification");
+}
+
+#[test]
+fn what_is_set_by_hand_is_in_every_row() {
+    let mut e = from_text("own.toml", OWN_KEYS).expect("an experiment");
+    e.change(&[("arrivals.requests".to_string(), 60.into())], "requests=60")
+        .expect("a key that is free");
+    let rows = rows_of(&e, &Asked { seeds: Some(1), ..Asked::default() }).expect("rows");
+    let own = format!("{} with requests=60", e.id);
+    assert!(!rows.is_empty() && rows.iter().all(|r| r.experiment == own), "{:?}", rows[0]);
 }
 
 #[test]
