@@ -382,6 +382,7 @@ impl Experiment {
             frame.system.clear();
             frame.compare_to = None;
         }
+        frame.compare_to.take_if(|system| system.is_empty());
         let axis = &frame.point_axis;
         for point in frame.point.iter_mut().filter(|p| p.axes.is_empty()) {
             point.axes = format!("{axis}={}", point.name.replace(';', ","));

@@ -66,6 +66,7 @@ fn an_experiment_is_cited_with_its_paper() {
             assert_eq!(text.matches('{').count(), text.matches('}').count(), "{id}: {text}");
         }
     }
+    run(&["list", "own.toml", "--bibtex"]).refused(&["the id of an experiment", "remedy"]);
     run(&["list", "orloj-tabel-3", "--bibtex"]).refused(&["orloj-table-3"]);
 }
 

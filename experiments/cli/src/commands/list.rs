@@ -74,12 +74,17 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
 fn citations(id: Option<&str>) -> Result<String, SpecError> {
     let own = OWN.replace("VERSION", env!("CARGO_PKG_VERSION"));
     let Some(id) = id else { return Ok(own) };
-    if !registry::ids().any(|known| known == id) {
+    if !(id.ends_with(".toml") || registry::ids().any(|known| known == id)) {
         return Err(unknown(id));
     }
     let paper = registry::citation(id).ok_or_else(|| {
         let remedy = format!("`orrery list {id}` has the source of its numbers");
-        SpecError::value("--bibtex", format!("`{id}`"), "an experiment of a paper", remedy)
+        SpecError::value(
+            "--bibtex",
+            format!("`{id}`"),
+            "the id of an experiment of a paper",
+            remedy,
+        )
     })?;
     Ok(format!("{own}\n{paper}"))
 }
