@@ -4,6 +4,7 @@ use crate::board::{Best, Board, LEAST_LEAD, Line};
 use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
 use crate::rates::Rates;
+use crate::suite::Suite;
 use orrery_results::metric;
 
 /// In so many scenarios it is told where a policy loses most.
@@ -37,13 +38,18 @@ pub struct League {
 impl League {
     /// What follows from cells that were run.
     pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
-        let quick = if asked.suite.is_quick { "-quick" } else { "" };
-        let id = format!("arena-{}{quick}", asked.suite.name);
+        let id = League::id_of(&asked.suite);
         let board = Board::of(&cells);
         let names = board.names.clone();
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
         League { id, asked, names, own, cells, board, bests, lines, maps, rates: None }
+    }
+
+    /// The id of the released league on a suite.
+    pub fn id_of(suite: &Suite) -> String {
+        let quick = if suite.is_quick { "-quick" } else { "" };
+        format!("arena-{}{quick}", suite.name)
     }
 
     /// The name of a policy.

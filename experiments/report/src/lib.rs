@@ -78,12 +78,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether the result will find its place: asked before the runs.
+    /// Whether the result of this name will find its place: asked before the runs.
     ///
     /// # Errors
-    /// When `--out` or `--html` cannot be written.
-    pub fn check(&self) -> Result<(), SpecError> {
-        self.out.as_deref().map_or(Ok(()), whole_file::check_folder)?;
+    /// When `--out` or `--html` cannot be written, or has a file of the user's.
+    pub fn check(&self, id: &str) -> Result<(), SpecError> {
+        self.out.as_deref().map_or(Ok(()), |folder| row_files::check(folder, id))?;
         self.html.as_deref().map_or(Ok(()), page::check)
     }
 }
@@ -134,7 +134,6 @@ impl Forms {
         let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
         debug_assert!(unlisted.is_none(), "{unlisted:?}");
         if let Some(folder) = &output.out {
-            write_atomically(&path_of(folder, id, "txt"), self.table.as_bytes())?;
             let mut columns = Wide::default();
             columns.see(&self.rows);
             let json = JsonRows::new(&self.more);
@@ -143,6 +142,7 @@ impl Forms {
             files.finish()?;
             #[cfg(feature = "parquet")]
             crate::parquet::table_from_rows(&self.rows, &path_of(folder, id, "parquet"))?;
+            write_atomically(&path_of(folder, id, "txt"), self.table.as_bytes())?;
         }
         leave_page(self.page.take(), &self.rows, output)?;
         Ok(Answer::of(match output.format {

@@ -2,7 +2,7 @@
 //!
 //! Their bytes are those of [`super::Forms`], however the rows are cut.
 
-use super::whole_file::Growing;
+use super::whole_file::{Growing, check_folder, check_place};
 use orrery_results::{COLUMNS, JsonRows, Row, Wide, csv_lines};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
@@ -24,6 +24,19 @@ pub struct RowFiles {
 /// The path of a form of a result.
 pub fn path_of(folder: &Path, id: &str, ending: &str) -> PathBuf {
     folder.join(format!("{id}.{ending}"))
+}
+
+/// Passes when a folder can be written and has no file of the user's by the name of a result. Tables for people and
+/// JSON begin with anything: they are ours where the CSV, which is written first, is.
+///
+/// # Errors
+/// Names the folder or the file.
+pub fn check(folder: &Path, id: &str) -> Result<(), SpecError> {
+    check_folder(folder)?;
+    let csv = path_of(folder, id, "csv");
+    check_place("--out", &csv)?;
+    let others = if csv.exists() { &[][..] } else { &["wide.csv", "json", "parquet", "txt"] };
+    others.iter().try_for_each(|ending| check_place("--out", &path_of(folder, id, ending)))
 }
 
 impl RowFiles {

@@ -14,7 +14,7 @@ use super::pivot::of_sweep;
 use super::replication::Replication;
 use super::rows::{difference, rows};
 use super::store::{Entry, Store};
-use orrery_report::row_files::{RowFiles, path_of};
+use orrery_report::row_files::{RowFiles, check, path_of};
 use orrery_report::threads::pool;
 use orrery_report::whole_file::write_atomically;
 use orrery_report::{Answer, Format, Output, leave_page, tell};
@@ -54,6 +54,7 @@ struct Seen {
 pub fn join(store: &Store, output: &Output) -> Result<Answer, SpecError> {
     let (folder, manifest) = (store.folder(), store.manifest()?);
     let head = &manifest.head;
+    check(folder, &head.name)?;
     let (threads, mut seen) = (pool(0)?, Seen::default());
     threads.install(|| each_chunk(store, &manifest, |found| seen.see(found)))?;
     if seen.missing > 0 {

@@ -156,6 +156,8 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
     place.run(&[&log[..], &["a.log"]].concat()).ok();
     place.write("notes.txt", "mine");
     place.write("notes.html", "mine");
+    std::fs::create_dir_all(place.path("own")).expect("a folder");
+    place.write("own/small.txt", "mine");
     for args in [
         &["run", "a.toml", "--policy", "fifo", "--log", "notes.txt"][..],
         &["run", "a.toml", "--policy", "fifo", "--log", "a.toml"],
@@ -163,6 +165,7 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
         &["reproduce", "orloj-table-3", "--plot", "notes.svg"],
         &["reproduce", "orloj-table-3", "--html", "notes.html"],
         &["regress", "a.toml", "--junit", "notes.txt"],
+        &["run", "a.toml", "--policy", "fifo", "--out", "own"],
         &["regress", "a.toml", "--markdown", "notes.txt"],
     ] {
         place.write("notes.svg", "mine");
@@ -171,6 +174,11 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
     }
     place.run(&["--force", "log", "timeline", "a.log", "--out", "notes.txt"]).ok();
     assert!(place.read("notes.txt").starts_with('{'));
+    let out = ["run", "a.toml", "--policy", "fifo", "--out", "own"];
+    place.run(&[&["--force"], &out[..]].concat()).ok();
+    place.run(&out).ok();
+    place.write("own/small.csv", "mine");
+    place.run(&out).refused(&["own/small.csv", "a file that orrery did not write", "--force"]);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_file_that_outgrows_the_disk_is_named_and_not_left_half_written() {
         }
         assert_eq!(place.files(), before, "{args:?}");
     }
-    for (args, name) in [(FOLDERS[0], "small.txt"), (FOLDERS[3], "manifest.jsonl")] {
+    for (args, name) in [(FOLDERS[0], "small.csv"), (FOLDERS[3], "manifest.jsonl")] {
         let ran = with_little_room(&place, 1, &[args, &["new"]].concat());
         ran.refused(&[&format!("new/{name}"), "too large", "remedy:"]);
         assert!(!place.path(&format!("new/{name}")).exists());

@@ -118,6 +118,8 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         share: args.share,
     };
     let (mut asked, mut own) = asked(args)?;
+    let settings = if args.league == Settings::Tuned { "-tuned" } else { "" };
+    args.output.check(&(League::id_of(&asked.suite) + settings))?;
     say_slow::<Scenario>(&asked.policies);
     let mut tuned = None;
     if args.league == Settings::Tuned {
@@ -167,7 +169,7 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     league.rates = found;
     if let Some(names) = names {
         league.names = names;
-        league.id += "-tuned";
+        league.id += settings;
     }
     answer(args, &league, tuned.as_ref(), before.as_deref())
 }
@@ -244,7 +246,6 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         );
         return Err(SpecError::value(option, found, allowed, remedy));
     }
-    args.output.check()?;
     if let Some(path) = &args.plot {
         check_name(path)?;
         check_place("--plot", path)?;

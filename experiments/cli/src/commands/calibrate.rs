@@ -69,7 +69,8 @@ pub struct Calibrate {
 /// When the scenario or the measurements are wrong, or a file cannot be written.
 pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
-    args.output.check()?;
+    let name = format!("{}-calibrated", scenario.name);
+    args.output.check(&name)?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
     let (batch, arrivals, model) = (args.batch, args.arrivals, args.model.clone());
     let options = Options { batch, arrivals, model, ..Options::default() };
@@ -83,7 +84,6 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let found = pool.install(|| calibrate(&scenario, &measured, asked))?;
     let document = found.document();
-    let name = format!("{}-calibrated", scenario.name);
     if let Some(path) = &args.markdown {
         write_atomically(path, document.to_markdown().as_bytes())?;
     }

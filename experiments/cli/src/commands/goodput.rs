@@ -119,8 +119,8 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
         None => file,
     };
     let policies = file.policies()?;
-    args.output.check()?;
     let (name, seed) = file.about();
+    args.output.check(name)?;
     let first = args.seed.unwrap_or(seed);
     file.check(first, &policies, Some(search))?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };

@@ -77,7 +77,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         Some(file) => PlanFile::load(file)?,
         None => args.line.plan()?,
     };
-    args.output.check()?;
+    args.output.check(plan.name())?;
     args.plot.as_deref().map_or(Ok(()), check_name)?;
     args.size.check(args.plot.as_deref())?;
     for (option, path) in [("--plot", &args.plot), ("--markdown", &args.markdown)] {

@@ -41,7 +41,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     // Changes are of these policies too.
     let scenario = Scenario::load(&args.scenario)?.with_policies(&args.policies)?;
     let scenario = scenario.with(args.set.changes()?)?;
-    args.output.check()?;
+    args.output.check(&scenario.name)?;
     let first = args.seed.unwrap_or(scenario.seed);
     let policies = scenario.policies()?;
     if args.log.is_some() && policies.len() != 1 {

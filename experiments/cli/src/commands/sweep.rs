@@ -11,7 +11,7 @@
 //! folder has one manifest: whoever comes with another is refused.
 
 use clap::Args;
-use orrery_report::page::WITHOUT_EFFECT;
+use orrery_report::page::{self, WITHOUT_EFFECT};
 use orrery_report::{Answer, Format, Output, say, tell};
 use orrery_reproduce::reproduce::{self, Outcome};
 use orrery_scenario::own::WorldFile;
@@ -114,12 +114,12 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
         None => PathBuf::from(format!("{}.sweep", file.name)),
     };
     if args.prune {
-        args.output.check()?;
+        args.output.check(&file.name)?;
         return prune(&lister, &folder, jobs);
     }
     // What is wrong with the file is told before the folder is made.
     lister.first()?;
-    args.output.check()?;
+    args.output.check(&file.name)?;
     let store = Store::open(&folder)?;
     let work = Work::of(&store, store.manifest_of(&lister, jobs)?)?;
     let (cells, shown) = (work.parts().len(), folder.display());
@@ -196,7 +196,7 @@ fn prune<S: Subject>(
 /// When the manifest is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let output = args.output();
-    output.check()?;
+    output.html.as_deref().map_or(Ok(()), page::check)?;
     if !reproduce::is_sharded(&args.folder) {
         return join(&Store::existing(&args.folder)?, &output);
     }
@@ -211,5 +211,7 @@ pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let Outcome::Whole(forms) = outcome else {
         return Ok(Answer { interrupted: true, ..Answer::default() });
     };
-    forms.answer(&e.id, &Output { out: Some(args.folder.clone()), ..output })
+    let output = Output { out: Some(args.folder.clone()), ..output };
+    output.check(&e.id)?;
+    forms.answer(&e.id, &output)
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     check(args)?;
     let chosen = Chosen::of(args.of.as_deref(), args.under)?;
-    args.output.check()?;
+    chosen.all().try_for_each(|e| args.output.check(&e.id))?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),

@@ -22,7 +22,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     check(&e, args)?;
     e.change(args.set.changes()?, &args.set.axes())?;
     let until_ci = args.until.pair(args.seeds.unwrap_or(e.seeds))?;
-    args.output.check()?;
+    args.output.check(&e.id)?;
     args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
     // Shards may be joined from another folder.
     let paper = args.paper.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone()));

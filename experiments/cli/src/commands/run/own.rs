@@ -18,7 +18,7 @@ use orrery_sweep::seeds::Seeds;
 pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, SpecError> {
     let file = F::load(&args.scenario)?;
     let (name, (_, seed, _)) = (file.name(), file.head());
-    args.output.check()?;
+    args.output.check(name)?;
     let until = args.until.pair(args.seeds)?.is_some();
     let is_set = !args.set.is_empty();
     let refused = [
