@@ -346,7 +346,7 @@ fn what_moved_within_its_interval_is_only_counted() {
     // Its name, and as many digits as tell both values apart.
     let row = little.lines().find(|l| l.contains("-0.0001 %")).expect("the value");
     let numbers: Vec<&str> = row.split_whitespace().filter(|w| w.contains('.')).skip(1).collect();
-    assert!(row.contains("latency_p99") && row.ends_with("fifo"), "{row}");
+    assert!(row.contains("p99, ms") && row.ends_with("fifo"), "{row}");
     assert!(numbers.len() == 2 && numbers[0] != numbers[1], "{row}");
     let github = place.run(&["regress", "b.toml", "--format", "github"]).failed_a_check();
     assert!(github.contains("within noise: latency_p99_ns of fifo: "), "{github}");
