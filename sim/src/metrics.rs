@@ -22,7 +22,7 @@ pub use parts::Scopes;
 pub use predictions::{PredictionErrors, Predictions, Tails};
 pub use requests::{View, Window};
 pub use sketch::Sketch;
-pub use time_series::{TimeBin, TimeSeries};
+pub use time_series::{LEAST_ARRIVALS, TimeBin, TimeSeries};
 
 use costs::Costs;
 

@@ -8,7 +8,7 @@ use crate::azure2019_durations::DurationsReader;
 use crate::azure2021::Trace2021;
 use crate::error::TraceError;
 use crate::open::Input;
-use crate::query_list::{Asked, QueryList};
+use crate::query_list::{Asked, QueryList, timed};
 use crate::quirks::Met;
 use crate::stats::{BinStats, RateStats};
 use crate::table::Table;
@@ -79,7 +79,7 @@ impl Format {
             Ok(Format::Azure2021)
         } else if has(&["TIMESTAMP", "ContextTokens"]) {
             Ok(Format::AzureLlm)
-        } else if has(&["arrival_ns", "alone_ns"]) {
+        } else if timed(table, "arrival")?.is_some() && timed(table, "alone")?.is_some() {
             Ok(Format::Workload)
         } else if has(&["at_s", "tokens_in", "tokens_out"]) {
             Ok(Format::Tokens)
@@ -194,7 +194,10 @@ impl Facts {
     fn rates(&mut self, stats: &RateStats) {
         let s = stats.summary(Time::ZERO);
         self.add("span s", s.span.as_secs_f64());
-        self.add("rate per s, mean", s.mean_per_s);
+        match s.span {
+            Span::ZERO if s.count > 1 => self.add("rate per s, mean", "-, all at once".to_string()),
+            _ => self.add("rate per s, mean", s.mean_per_s),
+        }
         if let Some(bins) = s.second {
             self.add("rate per s, CoV", bins.cov);
             self.add("rate per s, peak/mean", bins.peak_to_mean());

@@ -83,6 +83,9 @@ fn durations_and_workloads_are_known_by_their_header() {
     .unwrap();
     assert_eq!(workload.format, Format::Workload);
     check(&workload, &[("applications", 2.0), ("offered load (rate x mean alone)", 2.0)]);
+    let at_once = of("arrival_s,app,model,size,slo_ms,alone_ms\n0,0,0,1,,1\n0,0,0,1,,1\n").unwrap();
+    assert_eq!(at_once.format, Format::Workload);
+    assert!(at_once.to_string().contains("-, all at once"), "{at_once}");
 }
 
 #[test]

@@ -85,11 +85,7 @@ impl QueryList {
         if !self.table.advance()? {
             return Ok(None);
         }
-        let ns = |table: &Table, (column, unit): (usize, Unit)| {
-            let number = table.number(column, YEAR_NS / unit.ns())?;
-            Ok::<u64, TraceError>((number * unit.ns() + 0.5) as u64)
-        };
-        let at = Time::from_ns(ns(&self.table, self.arrival)?);
+        let at = Time::from_ns(ns_of(&self.table, self.arrival)?);
         if at < self.last {
             let allowed = "the arrival of the line before, or later";
             return Err(self.table.bad_field(self.arrival.0, allowed));
@@ -98,7 +94,7 @@ impl QueryList {
         let size = self.table.size(self.size)?;
         let Asked { app, model, slo, mut alone } = self.asked;
         if let Some(service) = self.service {
-            alone = Span::from_ns(ns(&self.table, service)?);
+            alone = Span::from_ns(ns_of(&self.table, service)?);
             if alone == Span::ZERO {
                 return Err(self.table.bad_field(service.0, "at least a nanosecond"));
             }
@@ -107,19 +103,24 @@ impl QueryList {
     }
 }
 
+/// A time of the current row in nanoseconds.
+pub(crate) fn ns_of(table: &Table, (column, unit): (usize, Unit)) -> Result<u64, TraceError> {
+    let number = table.number(column, YEAR_NS / unit.ns())?;
+    Ok((number * unit.ns() + 0.5) as u64)
+}
+
 /// The column `WHAT_UNIT` and its unit, where there is one.
-fn timed(table: &Table, what: &str) -> Result<Option<(usize, Unit)>, TraceError> {
+///
+/// # Errors
+/// When there are two.
+pub(crate) fn timed(table: &Table, what: &str) -> Result<Option<(usize, Unit)>, TraceError> {
     let of = |(word, unit)| Some((table.find(&format!("{what}_{word}"))?, unit));
     let mut found = UNITS.into_iter().filter_map(of);
     match (found.next(), found.next()) {
         (one, None) => Ok(one),
         _ => {
             let found = format!("`{what}` in several units");
-            Err(table.bad_header(
-                found,
-                "one column of arrivals, one of service times",
-                "remove one",
-            ))
+            Err(table.bad_header(found, "one column of each time", "remove one"))
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Workload files: arrivals written down once, to be replayed to every policy.
 //!
 //! It is no log of a run: it holds what arrives, not what became of it. One line an arrival, in
-//! order of time: `arrival_ns,app,model,size,slo_ns,alone_ns`; an empty `slo_ns` is no SLO.
+//! order of time: `arrival_ns,app,model,size,slo_ns,alone_ns`; an empty `slo_ns` is no SLO. A file that
+//! is read may have its times in `_us`, `_ms` or `_s`.
 
 use crate::error::{TraceError, parameter};
 use crate::open::Input;
 use crate::part::{Part, Slice};
+use crate::query_list::{ns_of, timed};
 use crate::quirks::Met;
+use crate::samples::Unit;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::time::{Span, Time};
@@ -112,7 +115,7 @@ const LATEST_START: Span = Span::from_ms(366 * 86_400_000);
 #[derive(Debug)]
 pub struct CsvSource {
     table: Table,
-    columns: [usize; 6],
+    columns: [(usize, Unit); 6],
     last: Time,
     /// The model of each application, where these are known.
     models: Option<Vec<ModelId>>,
@@ -157,16 +160,20 @@ impl CsvSource {
         if source.next.is_some_and(|first| first.at > Time::ZERO + LATEST_START) {
             let allowed = "at most a year: times count from the start of the run. Subtract the first one from all, or \
                            read the rows as a slice (`from_row = 0`), which begins at its first arrival";
-            return Err(source.table.bad_field(source.columns[0], allowed));
+            return Err(source.table.bad_field(source.columns[0].0, allowed));
         }
         Ok(source)
     }
 
     fn of(table: Table, models: Option<Vec<ModelId>>) -> Result<CsvSource, TraceError> {
         let table = table.alone();
-        let mut columns = [0; 6];
+        let mut columns = [(0, Unit::Ns); 6];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
-            *column = table.column(name)?;
+            let time = name.strip_suffix("_ns").map(|what| timed(&table, what)).transpose()?;
+            *column = match time.flatten() {
+                Some(found) => found,
+                None => (table.column(name)?, Unit::Ns),
+            };
         }
         let (last, next, failure) = (Time::ZERO, None, None);
         let mut source = CsvSource { table, columns, last, models, next, failure };
@@ -205,7 +212,7 @@ impl CsvSource {
         let arrival = self.parse()?;
         if arrival.at < self.last {
             let allowed = format!("{} or later, as on the line before", self.last.ns());
-            return Err(self.table.bad_field(self.columns[0], allowed));
+            return Err(self.table.bad_field(self.columns[0].0, allowed));
         }
         self.last = arrival.at;
         self.check_names(&arrival)?;
@@ -215,7 +222,7 @@ impl CsvSource {
     /// The application is one of the scenario's, and asks for its model.
     fn check_names(&self, arrival: &Arrival) -> Result<(), TraceError> {
         let Some(models) = &self.models else { return Ok(()) };
-        let [_, app, model, ..] = self.columns;
+        let [_, (app, _), (model, _), ..] = self.columns;
         match models.get(arrival.app.index()) {
             Some(own) if *own == arrival.model => Ok(()),
             Some(own) => {
@@ -234,21 +241,26 @@ impl CsvSource {
 
     fn parse(&self) -> Result<Arrival, TraceError> {
         let [at, app, model, size, slo, alone] = self.columns;
-        let u32_at = |column| Ok(self.table.whole(column, u64::from(u32::MAX))? as u32);
-        let positive = |column, n: u64| match n {
-            0 => Err(self.table.bad_field(column, "1 or more")),
+        let u32_at = |(column, _)| Ok(self.table.whole(column, u64::from(u32::MAX))? as u32);
+        let ns = |time: (usize, Unit)| match time.1 {
+            // Of any size, to the nanosecond.
+            Unit::Ns => self.table.whole(time.0, u64::MAX - 1),
+            _ => ns_of(&self.table, time),
+        };
+        let positive = |n: u64| match n {
+            0 => Err(self.table.bad_field(alone.0, "1 ns or more")),
             n => Ok(n),
         };
         Ok(Arrival {
-            at: Time::from_ns(self.table.whole(at, u64::MAX - 1)?),
+            at: Time::from_ns(ns(at)?),
             app: AppId(u32_at(app)?),
             model: ModelId(u32_at(model)?),
-            size: self.table.size(size)?,
-            slo: match self.table.text(slo).trim() {
+            size: self.table.size(size.0)?,
+            slo: match self.table.text(slo.0).trim() {
                 "" => Span::MAX,
-                _ => Span::from_ns(self.table.whole(slo, u64::MAX - 1)?),
+                _ => Span::from_ns(ns(slo)?),
             },
-            alone: Span::from_ns(positive(alone, self.table.whole(alone, u64::MAX - 1)?)?),
+            alone: Span::from_ns(positive(ns(alone)?)?),
         })
     }
 }
@@ -319,6 +331,18 @@ mod tests {
             let says = ["line 2: column `size`", size, "from 1 to 4096"];
             assert!(says.iter().all(|s| error.contains(s)), "{error}");
         }
+    }
+
+    #[test]
+    fn times_may_be_in_any_unit_and_one_of_them_each() {
+        let ns = b"arrival_ns,app,model,size,slo_ns,alone_ns\n500000,1,0,8,1500000,50\n900000,0,0,8,,9\n";
+        let ms =
+            b"arrival_ms,app,model,size,slo_us,alone_s\n0.5,1,0,8,1500,5e-8\n0.9,0,0,8,,9e-9\n";
+        assert_eq!(all(&mut source(ns).unwrap()), all(&mut source(ms).unwrap()));
+        let none = source(b"arrival_ms,app,model,size,slo_ms\n").unwrap_err().to_string();
+        assert!(none.contains("`alone_ns`"), "{none}");
+        let two = source(b"arrival_ms,arrival_s,app,model,size,slo_ms,alone_ms\n").unwrap_err();
+        assert!(two.to_string().contains("`arrival` in several units"), "{two}");
     }
 
     /// A clock that began in 1970 would make a run of decades with all requests at its end.

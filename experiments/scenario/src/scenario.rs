@@ -166,13 +166,29 @@ impl Scenario {
         self.origins.device(i).unwrap_or("device")
     }
 
-    /// That laws of kinds which the file does not list were not used.
-    fn note(&self) -> Option<String> {
-        let absent = self.origins.absent();
-        let kinds = absent.join(", ");
-        (!absent.is_empty()).then(|| {
-            format!("{}: no device is a {kinds}: its `latency_on` is not used", self.source.path)
-        })
+    /// What the file says that changes nothing.
+    fn notes(&self) -> Vec<String> {
+        let (file, absent) = (&self.file, self.origins.absent());
+        let none = absent.join(", ");
+        let counts = file.device.iter().any(|d| d.memory_pages.is_some());
+        let mut models = file.model.iter().enumerate();
+        let weighs =
+            models.any(|(i, m)| self.origins.is_written(i) && (m.pages > 0 || m.load_ms > 0.0));
+        let reads = |policy: &String| PolicySpec::parse(policy).is_ok_and(|p| p.needs_profiler());
+        let unread = !file.policies.is_empty() && !file.policies.iter().any(reads);
+        let notes = [
+            (!absent.is_empty())
+                .then(|| format!("no device is a {none}: its `latency_on` is not used")),
+            (weighs && !counts).then(|| {
+                "`pages` and `load_ms` change nothing: no device has `memory_pages`".to_string()
+            }),
+            (file.profiler.is_some() && unread).then(|| {
+                "`profiler` changes nothing: of these policies none learns from it \
+                 (`orloj[relearn_every=500]` does)"
+                    .to_string()
+            }),
+        ];
+        notes.into_iter().flatten().map(|note| format!("{}: {note}", self.source.path)).collect()
     }
 
     /// The policies to run.
@@ -271,7 +287,7 @@ impl Scenario {
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         let kinds = pools::kinds(file, &world, &sent)?;
         Ok(Setup {
-            notes: open.iter().flat_map(|load| load.notes(file)).chain(self.note()).collect(),
+            notes: open.iter().flat_map(|load| load.notes(file)).chain(self.notes()).collect(),
             believed: kinds.iter().map(|told| told.laws[told.base as usize].clone()).collect(),
             kinds,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,

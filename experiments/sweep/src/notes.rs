@@ -4,8 +4,10 @@ use super::goodput::FLAGS;
 use super::rows::seeds_of;
 use super::scenario_cell::Subject;
 use orrery_report::say;
-use orrery_results::{Flags, Row};
+use orrery_results::{Flags, Row, metric};
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::caveats::CAVEATS;
+use orrery_sim::metrics::LEAST_ARRIVALS;
 
 /// What flags of a run say.
 const SAYS: [(&str, &str); 6] = [
@@ -53,7 +55,37 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
         out.push(format!("Seeds: {}.{warm_up}", seeds_of(rows)));
     }
     out.extend(flags_of(rows));
+    out.extend(too_short(rows));
     out
+}
+
+/// Below this finish rate a reader asks whether a run is overloaded.
+const POOR: f64 = 0.9;
+
+/// Policies that missed deadlines in a run too short to say whether its backlog grew.
+fn too_short(rows: &[Row]) -> Option<String> {
+    let is_of = |r: &&Row, name: &str| r.scope == "all" && r.metric == name && r.versus.is_empty();
+    let cells = rows.chunk_by(|a, b| a.axes == b.axes && a.policy == b.policy);
+    let short = cells.filter_map(|cell| {
+        let value = |name: &str| cell.iter().find(|r| is_of(r, name))?.value;
+        let is_poor = value(metric::FINISH_RATE)? < POOR;
+        let is_short = value(metric::REQUESTS)? < LEAST_ARRIVALS as f64;
+        (is_poor && is_short).then_some(&*cell[0].policy)
+    });
+    let policies = distinct(short).join(", ");
+    (!policies.is_empty()).then(|| {
+        format!(
+            "fewer than {LEAST_ARRIVALS} requests are too few to say whether the backlog was growing (`diverging`): run \
+             longer. ({policies})"
+        )
+    })
+}
+
+/// What is to know of the files that a run's scenario names, and the same of its rows.
+pub fn notes_of_run(scenario: &Scenario, rows: &[Row]) -> Vec<String> {
+    // Whoever has rows has read these files.
+    let setup = scenario.setup(scenario.seed);
+    setup.map_or(Vec::new(), |setup| setup.notes).into_iter().chain(notes_of(rows)).collect()
 }
 
 /// What each flag of the rows says, and of which policies.
@@ -90,4 +122,23 @@ pub fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_run_that_misses_deadlines_says_that_its_backlog_was_not_judged() {
+        let row = |metric: &str, value| Row {
+            scope: "all".into(),
+            policy: "fifo".into(),
+            metric: metric.into(),
+            value: Some(value),
+            ..Row::default()
+        };
+        let of = |n, rate| too_short(&[row(metric::REQUESTS, n), row(metric::FINISH_RATE, rate)]);
+        assert!(of(1999.0, 0.2).is_some_and(|note| note.contains("fewer than 2000 requests")));
+        assert_eq!([of(1999.0, 0.95), of(2000.0, 0.2)], [None, None]);
+    }
 }

@@ -3,7 +3,7 @@
 //! It formats; `scenario_cell` computes.
 
 use super::advice::Advice;
-use super::notes::notes_of;
+use super::notes::notes_of_run;
 use super::page::{asked, unanswered, verdict};
 use super::rows::which_seeds;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, reading};
@@ -14,6 +14,9 @@ use orrery_sim::request::End;
 
 /// Models and applications are shown where their finish rate is further from that of all than this.
 const DIFFERS: f64 = 0.02;
+
+/// Up to so many devices are shown one by one.
+const EACH: usize = 64;
 
 /// The document of a run: a line for each policy, its finish rate with the interval and the difference from
 /// the first policy's; models and applications where they differ, or all of them with `details`; and what
@@ -35,7 +38,7 @@ pub fn of_run(scenario: &Scenario, rows: &[Row], details: bool) -> Page {
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
     let advise = scenario.file.autoscale.is_none();
     page.section("Devices", Part::list(devices_of(rows, advise)));
-    page.section(TO_KNOW, Part::list(notes_of(rows)));
+    page.section(TO_KNOW, Part::list(notes_of_run(scenario, rows)));
     page
 }
 
@@ -150,19 +153,45 @@ fn devices_of(rows: &[Row], advise: bool) -> Vec<String> {
     let mut out = Vec::new();
     for cell in cells(rows) {
         let own: Vec<&Row> = cell.iter().filter(|r| r.versus.is_empty()).collect();
-        let busy: Vec<String> = own
+        let busy: Vec<Option<f64>> = own
             .iter()
             .filter(|r| r.scope.starts_with("device ") && r.metric == metric::UTILISATION)
-            .map(|r| r.value.map_or("-".to_string(), |x| format!("{x:.3}")))
+            .map(|r| r.value)
             .collect();
         if busy.is_empty() {
             continue;
         }
         let policy = &cell[0].policy;
-        out.push(format!("{policy}: busy {}", busy.join(" ")));
+        out.push(format!("{policy}: busy {}", shares(&busy)));
         if let Some(advice) = Advice::of(&own).filter(|a| advise && a.devices > 1) {
             out.push(format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"));
         }
     }
     out
+}
+
+/// The shares of many devices, in their order; of more than [`EACH`] the least, the median and the most.
+fn shares(busy: &[Option<f64>]) -> String {
+    if busy.len() <= EACH {
+        let each = busy.iter().map(|share| share.map_or("-".to_string(), |x| format!("{x:.3}")));
+        return each.collect::<Vec<_>>().join(" ");
+    }
+    let mut known: Vec<f64> = busy.iter().flatten().copied().collect();
+    known.sort_by(f64::total_cmp);
+    let [Some(least), Some(most)] = [known.first(), known.last()] else { return "-".to_string() };
+    let (n, median) = (busy.len(), known[known.len() / 2]);
+    format!("{least:.3} at least, {median:.3} in the median, {most:.3} at most, of {n} devices")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_devices_are_three_numbers() {
+        assert_eq!(shares(&[Some(0.5), None]), "0.500 -");
+        let many: Vec<_> = (0..101).map(|i| Some(f64::from(i) / 100.0)).collect();
+        let few = "0.000 at least, 0.500 in the median, 1.000 at most, of 101 devices";
+        assert_eq!(shares(&many), few);
+    }
 }

@@ -14,6 +14,7 @@
 mod backlog;
 mod time_bin;
 
+pub use backlog::LEAST_ARRIVALS;
 pub use time_bin::TimeBin;
 
 use crate::cluster::{Change, Sharing};

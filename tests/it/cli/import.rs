@@ -1,6 +1,7 @@
 //! `orrery import` and `orrery calibrate`: what leaves, in which form, and what is refused.
 
 use super::process::Place;
+use super::small_scenario;
 use orrery_results::{Row, read_csv};
 
 const PERF: &str = include_str!("../../../scenarios/triton/perf_analyzer.csv");
@@ -96,6 +97,23 @@ fn prompts_of_any_tool_are_requests_with_tokens() {
     let place = Place::with("log.csv", "timestamp,name\n1,a\n2,a\n");
     place.write("t.toml", toml.replace("FILE", "log.csv"));
     place.run(&["run", "t.toml"]).refused(&["an access log", "`workload` of a scenario"]);
+}
+
+#[test]
+fn what_a_log_does_not_say_is_in_the_report_and_in_every_form_of_a_run() {
+    let place = Place::with("log.csv", "timestamp,name,retries\n1,a,0\n2,a,0\n");
+    let told = ["2 requests have no execution time: 3 ms each (`--alone-ms`); none has an SLO"];
+    let of = |form: &str| {
+        place.run(&["--wide", "import", "log.csv", "--alone-ms", "3", "--format", form]).ok()
+    };
+    assert!(["table", "json"].iter().all(|form| of(form).contains(told[0])));
+    place.write("a.toml", small_scenario("workload = { file = \"log.csv\" }"));
+    let notes = ["log.csv: times are taken as seconds from a start", "log.csv: ignored: retries"];
+    let text = place.run(&["--quiet", "--wide", "run", "a.toml", "--html", "a.html"]).ok();
+    let json = place.run(&["--quiet", "run", "a.toml", "--format", "json"]).ok();
+    for form in [text, json, place.read("a.html")] {
+        assert!(notes.iter().all(|note| form.contains(note)), "{form}");
+    }
 }
 
 #[test]

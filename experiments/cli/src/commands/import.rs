@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use orrery_import::{
-    ARRIVALS, Arriving, Content, FORMATS, File, Kind, Options, Reading, help, join, read,
+    ARRIVALS, Arriving, Content, FORMATS, File, Kind, Options, Reading, Workload, help, join, read,
 };
 use orrery_report::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT, counted};
 use orrery_report::whole_file::{check_place, write_atomically};
@@ -145,6 +145,9 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
     // Of several files, what all can become.
     let parts = readings.iter().map(|r| Ok((r.file.clone(), r.content(kind)?.clone())));
     let content = join(parts.collect::<Result<_, SpecError>>()?)?;
+    if let Content::Workload(workload) = &content {
+        readings[0].notes.push(unsaid(workload, args.alone_ms));
+    }
     let csv = csv(&readings, &content, Span::from_ms_f64(args.alone_ms));
     if let Some(out) = &args.out {
         write_atomically(out, csv.as_bytes())?;
@@ -199,6 +202,19 @@ fn named(word: &str) -> Result<&'static orrery_import::Format, SpecError> {
 /// The last part of a path: where a file lay is of no interest to who reads the answer.
 fn last(name: &str) -> &str {
     Path::new(name).file_name().and_then(|n| n.to_str()).unwrap_or(name)
+}
+
+/// What a workload file has and the imported one does not say.
+fn unsaid(workload: &Workload, alone_ms: f64) -> String {
+    let slos = "none has an SLO: `scenario_slos = true` takes the applications'";
+    match workload.requests.iter().filter(|r| r.alone.is_none()).count() {
+        0 => format!("of the requests {slos}"),
+        n => {
+            format!(
+                "{n} requests have no execution time: {alone_ms} ms each (`--alone-ms`); {slos}"
+            )
+        }
+    }
 }
 
 /// The table, with a line that says where it is from.

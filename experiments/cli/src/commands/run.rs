@@ -17,7 +17,7 @@ use orrery_scenario::{PolicySpec, SpecError, kind};
 use orrery_serve::report;
 use orrery_sweep::details;
 use orrery_sweep::logged;
-use orrery_sweep::notes::notes_of;
+use orrery_sweep::notes::notes_of_run;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::run_report::of_run;
 use orrery_sweep::scenario_cell::Subject;
@@ -67,7 +67,10 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     };
     let forms = Forms {
         table: of_run(&scenario, &rows, args.details).to_text(),
-        more: vec![("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
+        more: vec![
+            ("scenario", scenario.name.clone().into()),
+            ("notes", notes_of_run(&scenario, &rows).into()),
+        ],
         page,
         rows,
     };

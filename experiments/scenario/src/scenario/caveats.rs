@@ -30,6 +30,9 @@ const UNFIT: &str = "unfit-profile";
 /// Of a policy whose plan is for other shares of the load than the models have.
 const PLANNED: &str = "planned-for-other-shares";
 
+/// Of a policy that loads no weights, where memory is counted.
+const LOADS_NOTHING: &str = "loads-nothing";
+
 /// Of a device that one batch shares with itself.
 const SHARED_BY_ONE: &str = "shared-by-one";
 
@@ -43,7 +46,7 @@ const CLAMPED_MAX: f64 = 0.001;
 const SHARES_DIFFER: f64 = 0.01;
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 11] = [
+pub const CAVEATS: [(&str, &str); 12] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -90,6 +93,11 @@ pub const CAVEATS: [(&str, &str); 11] = [
         "the policy plans beforehand for rates that fall as 1 / rank^skew (0: equal rates), and the models' shares of \
          this load are others: set `skew`, or let it plan from measured rates.",
     ),
+    (
+        LOADS_NOTHING,
+        "the policy never loads weights, and a device with `memory_pages` begins without any: it refuses every batch. \
+         Remove `memory_pages` to compare this policy; `clockwork` loads.",
+    ),
     (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
@@ -110,6 +118,8 @@ impl Scenario {
         let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
         let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
         let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
+        let counts = self.file.device.iter().any(|d| d.memory_pages.is_some());
+        let loads_nothing = (counts && !policy.loads()).then_some(LOADS_NOTHING);
         let is_clamped = self.file.app.iter().zip(0..).any(|(a, i)| self.clamps(a, i));
         let pace = if is_replayed { self.pace().ok().flatten() } else { None };
         let is_squeezed = pace.is_some_and(|pace| pace.speed > SPEED_NOTED);
@@ -121,7 +131,14 @@ impl Scenario {
             self.unfit_profile.then_some(UNFIT),
             self.is_planned_otherwise(policy).then_some(PLANNED),
         ];
-        of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
+        of_load
+            .into_iter()
+            .flatten()
+            .chain(broken)
+            .chain(one_stage)
+            .chain(loads_nothing)
+            .chain(alone)
+            .collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.
@@ -192,7 +209,7 @@ impl Scenario {
 }
 
 /// Whether a latency depends on the requests of the batch.
-fn is_of_request(law: &LatencyLaw) -> bool {
+pub(super) fn is_of_request(law: &LatencyLaw) -> bool {
     match law {
         LatencyLaw::Eq3 { .. }
         | LatencyLaw::Proportional { .. }

@@ -4,6 +4,7 @@
 //! It checks values and puts the applications' changes together; [`orrery_traces::phases`] makes requests
 //! of them.
 
+use super::caveats::is_of_request;
 use super::check_load::chosen;
 use super::file::{App, Arrivals, ScenarioFile, TraceArrivals};
 use super::process::steady_law;
@@ -25,6 +26,7 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     }
     for (i, app) in file.app.iter().enumerate().filter(|(_, a)| !a.changes.is_empty()) {
         of_one(i, app)?;
+        has_times(file, i, app)?;
         of_load(file, i, app)?;
     }
     Ok(())
@@ -60,6 +62,22 @@ fn of_one(i: usize, app: &App) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+/// An application whose execution times change asks for a model whose batches take longer by them.
+fn has_times(file: &ScenarioFile, i: usize, app: &App) -> Result<(), SpecError> {
+    let model = file.model.iter().find(|m| m.name == app.model);
+    let Some(model) =
+        model.filter(|m| !m.latency_on.values().chain([&m.latency]).any(is_of_request))
+    else {
+        return Ok(());
+    };
+    let Some(c) = app.changes.iter().position(|c| c.time_factor.is_some()) else { return Ok(()) };
+    let found =
+        format!("a factor, for `{}`, whose latency is of the batch's size alone", model.name);
+    let allowed = "a model with `eq3`, `proportional`, `poly` or `grid` latency";
+    let remedy = "remove `time_factor`, or give the model such a latency";
+    Err(SpecError::value(format!("app[{i}].changes[{c}].time_factor"), found, allowed, remedy))
 }
 
 /// That the load does not draw the applications by weight.

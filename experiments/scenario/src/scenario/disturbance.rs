@@ -98,6 +98,10 @@ impl Stalls {
             let (found, allowed) = ("0, with a `burst_s`", "a time above 0 s");
             return Err(SpecError::value(part("quiet_s"), found, allowed, "add it"));
         }
+        if self.burst_per_s > 0.0 && self.burst_s == 0.0 {
+            let (found, allowed) = ("0, with a `burst_per_s`", "a time above 0 s");
+            return Err(SpecError::value(part("burst_s"), found, allowed, "add it"));
+        }
         if self.lengths_ms.is_empty() && self.quiet_per_s + self.burst_per_s > 0.0 {
             let (found, allowed) = ("none, with a rate of stalls", "at least one length");
             return Err(SpecError::value(part("lengths_ms"), found, allowed, "add one"));
@@ -142,6 +146,7 @@ mod tests {
         assert!(stalls("lengths_ms = [200.0]\nquiet_per_s = 500.0").contains("% of the time"));
         assert!(stalls("quiet_per_s = 5.0").contains("lengths_ms"));
         assert!(stalls("lengths_ms = [2.0]\nburst_s = 5.0").contains("quiet_s"));
+        assert!(stalls("lengths_ms = [2.0]\nburst_per_s = 5.0").contains("stalls.burst_s"));
         assert!(stalls("shared = 2.0").contains("stalls.shared"));
         let short = "lengths_ms = [2.0]\nquiet_s = 1.0\nburst_s = 1e-9\nburst_per_s = 5.0";
         assert!(stalls(short).contains("stalls.burst_s"));

@@ -292,7 +292,12 @@ fn sizes_of(zoo: &Zoo, model: &Model) -> Option<SizesLaw> {
 
 /// Multiplies the weights by the popularity.
 fn popular(file: &ScenarioFile, apps: &mut [App]) -> Result<(), SpecError> {
-    let Popularity::Zipf(s) = file.popularity else { return Ok(()) };
+    let Popularity::Zipf(s) = file.popularity else {
+        let Some(seed) = file.popularity_seed else { return Ok(()) };
+        let allowed = "no seed where all are equally popular";
+        let remedy = "remove it, or add `popularity = { zipf = 1.0 }`";
+        return Err(SpecError::value("popularity_seed", seed, allowed, remedy));
+    };
     within("popularity.zipf", s, 0.0, 2.0)?;
     let mut ranks: Vec<usize> = (1..=apps.len()).collect();
     if let Some(seed) = file.popularity_seed {
@@ -311,6 +316,11 @@ impl Origins {
     /// The key of a kind of device in the file.
     pub(super) fn device(&self, i: usize) -> Option<&str> {
         self.devices.get(i).map(String::as_str)
+    }
+
+    /// Whether a model is a `[[model]]` of the file, not a zoo's.
+    pub(super) fn is_written(&self, model: usize) -> bool {
+        self.models[model].starts_with("model")
     }
 
     /// Kinds that models have laws for and the file does not list.

@@ -77,7 +77,9 @@ impl Files {
             let file = File::new(name, &open);
             let read = orrery_import::read_as(&file, format, &options).map_err(|e| at(key, e))?;
             let content = read.content(Some(kind)).map_err(|e| at(key, e))?.clone();
-            self.say(name, read.assumed);
+            let left =
+                (!read.ignored.is_empty()).then(|| format!("ignored: {}", read.ignored.join(", ")));
+            self.say(name, read.assumed.into_iter().chain(left).collect());
             Ok(Some(Arc::new(content)))
         })
     }
@@ -173,14 +175,29 @@ impl Alone {
 /// What a model is called whose file does not name it.
 const UNNAMED: &str = "model";
 
-/// The application of each name of a file, as an index into `apps`: by name, or in turn where no name is known.
+/// The applications of a file's names, as indices into `apps`: those of these names, or else, where every name is one,
+/// of these numbers, which `chosen` has.
+fn known_apps(names: &[String], apps: &[String], chosen: &[usize]) -> Vec<Option<usize>> {
+    let named: Vec<_> =
+        names.iter().map(|name| apps.iter().position(|app| is_named(app, name))).collect();
+    if named.iter().any(Option::is_some) {
+        return named;
+    }
+    let numbered = names.iter().map(|name| {
+        let number: usize = name.parse().ok()?;
+        chosen.iter().position(|app| *app == number).map(Some)
+    });
+    numbered.collect::<Option<_>>().unwrap_or(named)
+}
+
+/// The application of each name of a file, as an index into `apps`: a known one, or in turn where none is known.
 pub(super) fn whose(
     w: &WorkloadArrivals,
     names: &[String],
     apps: &[String],
+    chosen: &[usize],
 ) -> Result<Vec<usize>, SpecError> {
-    let by_name: Vec<Option<usize>> =
-        names.iter().map(|name| apps.iter().position(|a| is_named(a, name))).collect();
+    let by_name = known_apps(names, apps, chosen);
     if by_name.iter().all(Option::is_none) {
         return Ok((0..names.len()).map(|i| i % apps.len()).collect());
     }
@@ -213,12 +230,24 @@ fn is_named(app: &str, name: &str) -> bool {
 }
 
 /// What a reader of the results should know of names that were dealt out.
-pub(super) fn note(w: &WorkloadArrivals, names: &[String], apps: &[String]) -> Option<String> {
-    if names.iter().any(|name| apps.iter().any(|a| is_named(a, name))) {
-        return None;
-    }
+pub(super) fn note(
+    w: &WorkloadArrivals,
+    names: &[String],
+    apps: &[String],
+    chosen: &[usize],
+) -> Option<String> {
     let (of, n) = (names.len(), apps.len());
     let first = names.first()?;
+    match known_apps(names, apps, chosen)[..] {
+        [Some(at), ..] if !is_named(&apps[at], first) => {
+            return Some(format!(
+                "{}: names are numbers of applications: `{first}` is `{}`",
+                w.file, apps[at]
+            ));
+        }
+        ref known if known.iter().any(Option::is_some) => return None,
+        _ => {}
+    }
     Some(format!(
         "{}: {of} names, none of them an application's, go round the {n} applications in order of appearance: `{first}` \
          is `{}`",

@@ -159,7 +159,7 @@ impl OpenLoad {
         }
         if let Process::Workload(w) = &self.process {
             let foreign = self.files.workload("arrivals.workload.file", w).ok()??;
-            return imported::note(w, &foreign.names, &self.names);
+            return imported::note(w, &foreign.names, &self.names, &self.chosen);
         }
         let Process::Dealt { blocks, shape, order, .. } = &self.process else { return None };
         let trace = file.arrivals.as_ref()?.trace.as_ref()?;
@@ -312,7 +312,7 @@ impl OpenLoad {
         };
         if let Some(foreign) = foreign {
             let senders = self.senders(apps);
-            let whose = imported::whose(w, &foreign.names, &self.names)?;
+            let whose = imported::whose(w, &foreign.names, &self.names, &self.chosen)?;
             let senders = whose.into_iter().map(|i| (senders[i].clone(), self.alone[i])).collect();
             return imported::source(w, &foreign, slice, senders, seed);
         }

@@ -122,7 +122,12 @@ pub(crate) fn changed<T: DeserializeOwned>(
         }
     }
     let table = value.as_table().cloned().map(Arc::new);
-    let file = value.try_into().map_err(|e| no_such_file(changes, &e, of))?;
+    let file = value.try_into().map_err(|e| {
+        // The message names the first key that is wrong alone.
+        let mut each = changes.chunks(1).filter(|_| changes.len() > 1);
+        let alone = each.find_map(|change| self::changed::<T>(source, change, of).err());
+        alone.unwrap_or_else(|| no_such_file(changes, &e, of))
+    })?;
     Ok((file, Source { changed: table, ..source.clone() }))
 }
 

@@ -42,6 +42,21 @@ fn a_policy_says_which_assumption_of_its_paper_does_not_hold() {
     assert!(caveats(&two, "nexus-cluster").is_empty());
 }
 
+#[test]
+fn what_changes_nothing_is_said() {
+    let small = PLAIN.replace(LATENCY, &format!("{LATENCY}\npages = 2\nload_ms = 1.0"));
+    let memory = format!("{small}[[device]]\nmemory_pages = 4\n");
+    assert_eq!(caveats(&memory, "fifo"), ["loads-nothing"]);
+    assert!(!caveats(&memory, "clockwork").contains(&"loads-nothing"));
+    let notes = |text: &str| Scenario::from_text("a.toml", text).unwrap().setup(1).unwrap().notes;
+    assert_eq!(notes(&memory), [""; 0]);
+    assert!(notes(&small)[0].contains("`pages` and `load_ms` change nothing"));
+    let measured =
+        |policy: &str| format!("policies = [\"{policy}\"]\n{PLAIN}[profiler]\nevery = 10\n");
+    assert!(notes(&measured("fifo"))[0].contains("`profiler` changes nothing"));
+    assert_eq!(notes(&measured("orloj[relearn_every=500]")), [""; 0]);
+}
+
 /// Whatever the distribution: where the mean of its draws is not the one that the file asks for, it is said.
 #[test]
 fn a_distribution_that_is_cut_off_says_so_wherever_its_mean_is_not_as_asked() {

@@ -90,6 +90,11 @@ fn changes_that_mean_nothing_are_refused_with_the_remedy() {
     wrong(&one("at_s = 1.0, weigth_factor = 2.0"), &["weigth_factor", "weight_factor"]);
     let twice = "changes = [{ at_s = 2.0, time_factor = 2.0 }, { at_s = 2.0, time_factor = 3.0 }]";
     wrong(twice, &["changes[1].at_s", "more than 2", "sort"]);
+    let plain = text(&one("at_s = 1.0, time_factor = 2.0"), POISSON, "");
+    let at = plain.find("latency = ").unwrap();
+    let end = at + plain[at..].find('\n').unwrap();
+    let plain = plain.replace(&plain[at..end], "latency = { table = [[1, 5.0]] }");
+    refused(&plain, line(&plain, "changes"), &["changes[0].time_factor", "batch's size alone"]);
     // An SLO that the longest times cannot meet is none from the start.
     let text = text(&one("at_s = 1.0, time_factor = 60.0"), POISSON, "");
     let error =

@@ -108,6 +108,19 @@ fn the_names_of_a_log_are_applications_or_go_round_them() {
 }
 
 #[test]
+fn numbers_are_applications_and_what_is_left_out_is_noted() {
+    let read =
+        |file: &str| noted(AFFINE, "workload = { file = \"file\" }", ["a", "b"], file).unwrap();
+    let (log, notes) = read("arrival_ms,app,model\n0,1,0\n500,0,0\n");
+    let apps: Vec<AppId> = arrivals(&log).iter().map(|a| a.app).collect();
+    assert_eq!(apps, [AppId(1), AppId(0)], "not in order of appearance");
+    let expected = ["file: names are numbers of applications: `1` is `b`", "file: ignored: model"];
+    assert_eq!(notes, expected);
+    // A workload of our own in another unit is no log.
+    assert_eq!(read("arrival_ms,app,model,size,slo_ms,alone_ms\n0,1,0,8,1,50\n").1, [""; 0]);
+}
+
+#[test]
 fn what_a_file_does_not_say_of_its_times_is_a_key() {
     let at_ms = |law: &str, file: &str| {
         let read = scenario(AFFINE, law, ["a", "b"], file).unwrap();

@@ -35,8 +35,12 @@ fn a_wrong_key_or_value_is_named_with_the_nearest() {
         ("policy.clockwerk.max_batch", Value::Integer(1), "a policy that is run: clockwork, fifo"),
         ("policy.clockwork.max_bath", Value::Integer(1), "max_batch"),
     ] {
-        let error = with(key, value).unwrap_err().to_string();
+        let error = with(key, value.clone()).unwrap_err().to_string();
         assert!(error.contains(says), "{key}: {error}");
+        // Beside others it is named alone.
+        let right = ("warm_up_s".to_string(), Value::Float(0.25));
+        let both = base().with(&[right, (key.to_string(), value)]).unwrap_err().to_string();
+        assert_eq!(both, error);
     }
 }
 

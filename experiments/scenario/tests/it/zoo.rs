@@ -114,6 +114,9 @@ fn zipf_divides_the_weights_by_the_rank_and_a_seed_shuffles_the_ranks() {
         scenario(&models).file.app.iter().map(|a| a.weight).collect()
     };
     assert_eq!(weights("popularity = \"equal\""), [1.0; 6]);
+    let unread = "popularity_seed = 7\n[[zoo]]\nname = \"clockwork-v100\"";
+    let unread = Scenario::from_text("s.toml", unread).unwrap_err().to_string();
+    assert!(unread.contains("`popularity_seed`") && unread.contains("zipf = 1.0"), "{unread}");
     let zipf = weights("popularity = { zipf = 0.9 }");
     for (i, w) in zipf.iter().enumerate() {
         assert!((w - libm::pow((i + 1) as f64, -0.9)).abs() < 1e-12);

@@ -11,7 +11,7 @@ const BLOCKS: usize = 12;
 
 /// Below so many arrivals nothing is said: at load 0.8 a queue remembers the last hundred, and of
 /// 200 runs of M/M/1 with a thousand arrivals 5 looked as if they diverged, with two thousand none.
-const LEAST_ARRIVALS: u64 = 2_000;
+pub const LEAST_ARRIVALS: u64 = 2_000;
 
 /// Of the arrivals, the share that stayed: a backlog that grows by less could be a busy system's.
 const STAYED: f64 = 0.005;

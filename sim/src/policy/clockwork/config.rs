@@ -137,6 +137,7 @@ impl Settings for Config {
         paper: "Clockwork (Gujarati et al., OSDI 2020), §4.5 and §5.3",
     };
     const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
+    const LOADS: bool = true;
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

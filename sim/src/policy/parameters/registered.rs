@@ -48,6 +48,10 @@ pub trait Configured: Named {
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
     fn preempts(&self) -> bool;
+    /// [`Settings::LOADS`]; a policy that is in no registry may.
+    fn loads(&self) -> bool {
+        true
+    }
     /// [`Settings::LANES`].
     fn lanes(&self) -> Lanes;
     /// [`Settings::ASSUMES`].
@@ -71,6 +75,9 @@ impl<C: Build> Configured for C {
     }
     fn preempts(&self) -> bool {
         C::PREEMPTS
+    }
+    fn loads(&self) -> bool {
+        C::LOADS
     }
     fn lanes(&self) -> Lanes {
         C::LANES_USED

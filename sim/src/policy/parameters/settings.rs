@@ -73,6 +73,8 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter<Self>];
     /// Whether it stops running batches, so that every device must be able to.
     const PREEMPTS: bool = false;
+    /// Whether it loads models' weights: without, a device whose memory is counted runs nothing.
+    const LOADS: bool = false;
     /// Which lanes of a device it uses.
     const LANES_USED: Lanes = Lanes::First;
     /// What its paper takes for granted.

@@ -10,7 +10,7 @@ use crate::format::{Field, Format, Options, Reading, Sheet};
 use crate::refused::measure;
 use crate::when::{ALLOWED, When};
 use orrery_sim::time::{Span, Time};
-use orrery_traces::columns::{find, unit_of};
+use orrery_traces::columns::{find, unit, unit_of};
 use orrery_traces::error::shorten;
 use std::collections::BTreeMap;
 
@@ -68,7 +68,10 @@ fn is_log(header: &[String]) -> bool {
     // A workload of orrery's own is read as it is.
     has_columns(header)
         && (header.len() == 1 || measure(header).is_none())
-        && !header.iter().any(|c| c == "alone_ns")
+        && !header.iter().any(|column| {
+            let end = ["alone_", "slo_"].into_iter().find_map(|name| column.strip_prefix(name));
+            end.and_then(unit).is_some()
+        })
 }
 
 /// Whether a header has a time and a name, or is a time.
@@ -117,9 +120,6 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     }
     let has_latency = requests.iter().any(|r| r.latency.is_some());
     let workload = Workload::of(log.names, requests);
-    reading.note(
-        "no execution times: the scenario's applications have them; in a workload file they are `--alone-ms`",
-    );
     reading.contents.push(Content::Workload(workload.clone()));
     if has_latency {
         reading.contents.push(Content::Measured(measured(workload)));
