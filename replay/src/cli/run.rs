@@ -3,6 +3,7 @@
 use super::interrupt;
 use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
+use crate::device::worker::stop_preparing;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::{Error, read_text};
@@ -89,7 +90,7 @@ impl Run {
             profile.is_of(file, &device)?;
         }
         let folder = Unfinished::begin(&self.out, self.force)?;
-        interrupt::catch("stopping with what was measured");
+        interrupt::catch("stopping with what was measured", stop_preparing);
         let run = runner::Run {
             scenario: &scenario,
             prediction: &prediction,

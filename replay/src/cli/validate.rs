@@ -76,7 +76,7 @@ impl Validate {
         if !self.force {
             store.check(&campaign.title())?;
         }
-        interrupt::catch("stopping after this run");
+        interrupt::catch("stopping after this run", || {});
         let date = self.date.clone().unwrap_or_else(host::today);
         let mut told = |line: &str| say(line);
         let mut effort = Effort {
