@@ -435,7 +435,13 @@ fn shorten(path: &Path, file: &mut CampaignFile) -> Result<(), Error> {
             grid.policies.clear();
         }
     }
+    let had_points = !file.grid.is_empty();
     file.grid.retain(|g| !g.policies.is_empty() && !g.loads.is_empty());
+    if had_points && file.grid.is_empty() {
+        let (found, allowed) =
+            ("values that leave no point of the grid", "values of one `[[grid]]`");
+        return Err(Error::in_file(path, "quick", found, allowed, "choose such"));
+    }
     Ok(())
 }
 
