@@ -3,7 +3,7 @@
 use super::capacity::beyond;
 use crate::device::Device;
 use crate::error::{Error, read_toml};
-use crate::prediction::{ModeName, OverheadAs};
+use crate::prediction::{ModeName, OverheadAs, check_mode};
 use crate::profile::{Clocks, Settings};
 use crate::runner::check_clock;
 use crate::target::{Choice, DeviceConfig, Target};
@@ -278,6 +278,8 @@ impl Campaign {
             within(&key("exec_cv"), g.exec_cv, 0.0, 10.0)?;
         }
         self.rate_key()?;
+        check_mode(f.mode, &self.base)
+            .map_err(|e| Error::Spec(e.in_file(&self.path.display().to_string())))?;
         for (exec_ms, cv) in self.executions() {
             self.base_at(exec_ms, cv)?;
         }

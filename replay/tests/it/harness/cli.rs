@@ -304,6 +304,28 @@ fn a_file_of_another_kind_says_which_command_it_is_for() {
     }
 }
 
+/// Found by a stranger: the loads were dropped, and 0 % was validated against 0 %.
+#[test]
+fn a_scenario_whose_plan_is_more_than_batches_is_not_rerun() {
+    let home = home();
+    let at = home.path();
+    let read = |name: &str| std::fs::read_to_string(campaigns().join(name)).unwrap();
+    let write = |name: &str, text: String| std::fs::write(at.join(name), text).unwrap();
+    let scales = "\n[autoscale]\nevery_s = 0.2\n";
+    write("cold.toml", read("cold-starts.toml"));
+    write("scales.toml", read("one-model.toml") + scales);
+    let plan =
+        read("smoke.toml").replace("\nvirtual_clock", "\nmode = \"schedule\"\nvirtual_clock");
+    for (scenario, key) in [("cold", "`memory_pages`"), ("scales", "`autoscale`")] {
+        write("plan.toml", plan.replace("one-model.toml", &format!("{scenario}.toml")));
+        let words = ["mode", key, "use mode `live`"];
+        refused(at, &["validate", "plan.toml", "--out", "v"], &words);
+        let scenario = format!("{scenario}.toml");
+        let run = ["run", &scenario, "--mode", "schedule", "--schedule", "x.log", "--out", "r"];
+        refused(at, &run, &words);
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stdout_that_is_closed_is_an_error() {
