@@ -119,11 +119,58 @@ fn logs_that_cannot_be_compared_are_refused() {
     refused(at, &["compare", "one/predicted.log", "none.log"], &["none.log"]);
     let other = ["run", "short.toml", "--mode", "schedule", "--schedule", "two/predicted.log"];
     refused(at, &[&other[..], &["--out", "x"]].concat(), &["request 0"]);
+    refused(at, &[&other[..], &["--policy", "fifo", "--out", "x"]].concat(), &["--policy", "live"]);
+    let live = ["run", "short.toml", "--schedule", "two/predicted.log", "--out", "x"];
+    refused(at, &live, &["--schedule", "--mode schedule"]);
+    write("mine.svg", "mine");
+    let plot = ["compare", "one/predicted.log", "one", "--plot", "mine.svg"];
+    refused(at, &plot, &["--plot", "mine.svg", "--force"]);
+    done(at, &[&plot[..], &["--force"]].concat());
     refused(
         at,
         &["compare", "one/predicted.log", "one", "--plot", "e.gif"],
         &[".svg, .png or .pdf"],
     );
+}
+
+/// Found by a stranger: a plan that ended in a panic, and actions that were not the run's.
+#[test]
+fn logs_and_actions_that_make_no_sense_are_refused() {
+    let home = home();
+    let at = home.path();
+    let write = |name: &str, text: &str| std::fs::write(at.join(name), text).unwrap();
+    let text = std::fs::read_to_string(at.join("short.toml")).unwrap();
+    write("wide.toml", &text.replacen("[[device]]", "[[device]]\ncount = 2", 1));
+    for (scenario, seed, out) in
+        [("short.toml", "1", "one"), ("short.toml", "2", "two"), ("wide.toml", "1", "wide")]
+    {
+        done(at, &["run", scenario, "--virtual-clock", "--seed", seed, "--out", out]);
+    }
+    let log = std::fs::read_to_string(at.join("one/schedule.log")).unwrap();
+    let whole_lines: Vec<&str> = log.lines().collect();
+    let end = log.lines().position(|l| l.starts_with("end,")).unwrap();
+    let without = [&whole_lines[..end], &whole_lines[end + 1..]].concat().join("\n") + "\n";
+    write("endless.log", &without);
+    refused(at, &["compare", "one/predicted.log", "endless.log"], &["line", "has no end"]);
+    let issue = log.lines().position(|l| l.starts_with("issue,")).unwrap();
+    let lane = whole_lines[issue].replacen(",0,0,0,0,", ",0,0,3,0,", 1);
+    write("lane.log", &log.replacen(whole_lines[issue], &lane, 1));
+    let line = format!("line {}", issue + 1);
+    for (plan, words) in [("lane.log", ["lane 3", &line]), ("wide/schedule.log", ["d1", "batch"])] {
+        let args = ["run", "short.toml", "--seed", "1", "--mode", "schedule", "--schedule", plan];
+        refused(at, &[&args[..], &["--virtual-clock", "--out", "x"]].concat(), &words);
+    }
+    let rows = std::fs::read_to_string(at.join("one/actions.csv")).unwrap();
+    let (second, _) = rows[1 + rows.find('\n').unwrap()..].split_once('\n').unwrap();
+    let second = format!("{second}\n");
+    for (rows, words) in [
+        (rows.replacen(&second, "", 1), "no row of action 0"),
+        (rows.replacen(&second, &second.repeat(2), 1), "line 3"),
+        (std::fs::read_to_string(at.join("two/actions.csv")).unwrap(), "line 2"),
+    ] {
+        write("one/actions.csv", &rows);
+        refused(at, &["compare", "one/predicted.log", "one"], &["actions.csv", words]);
+    }
 }
 
 #[test]

@@ -280,6 +280,11 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
                     assert_eq!(output.status.code(), Some(1), "{scene}: {said}");
                     assert!(said.contains(word), "{scene}: no {word:?} in {said}");
                 }
+                let compared = replay(at, &["compare", "r/predicted.log", "r"]);
+                let (told, code) = (text(&compared.stdout), compared.status.code());
+                let cut = told.contains("INVALID: the run was cut off: worker:0");
+                let is_cut = !words.is_empty();
+                assert_eq!((cut, code), (is_cut, Some(i32::from(is_cut))), "{scene}: {told}");
                 let actions = std::fs::read_to_string(at.join("r/actions.csv")).unwrap();
                 // A second answer is seen with the question after it.
                 let kept = if scene == "twice" { 6 } else { 5 };
