@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
 use crate::twin::Twin;
 use crate::usual::Usual;
-use orrery_scenario::{PolicySpec, Scenario, Setup};
+use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
@@ -44,6 +44,20 @@ pub enum ModeName {
     Live,
     /// A recorded schedule decides: each batch at its planned start.
     Schedule,
+}
+
+/// Refuses mode `schedule` for a scenario whose policies do more than run batches, which is all that a plan has.
+///
+/// # Errors
+/// When the scenario counts memory, so that models are loaded, or provisions devices.
+pub fn check_mode(mode: ModeName, scenario: &Scenario) -> Result<(), SpecError> {
+    let file = &scenario.file;
+    let loads = file.device.iter().any(|d| d.memory_pages.is_some()).then_some("memory_pages");
+    let key = loads.or(file.autoscale.as_ref().map(|_| "autoscale"));
+    let Some(key) = key.filter(|_| mode == ModeName::Schedule) else { return Ok(()) };
+    let found = format!("`schedule`, and the scenario has `{key}`");
+    let allowed = "a plan of batches only: its loads and new devices are not rerun";
+    Err(SpecError::value("mode", found, allowed, "use mode `live`"))
 }
 
 /// What decides.

@@ -5,7 +5,7 @@ use crate::compare::{Comparison, Side, figure, first_difference, report};
 use crate::error::Error;
 use clap::Args;
 use orrery_report::say;
-use orrery_report::whole_file::write_atomically;
+use orrery_report::whole_file::{check_place, write_atomically};
 use std::path::PathBuf;
 
 /// `orrery-replay compare`.
@@ -25,6 +25,9 @@ pub struct Compare {
     /// Draw the prediction errors: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Overwrite a file that orrery did not write.
+    #[arg(long)]
+    force: bool,
     /// Accept different arrivals, because clients reacted to replies.
     #[arg(long)]
     closed_loop: bool,
@@ -42,6 +45,9 @@ impl Compare {
         {
             let allowed = "a name that ends in .svg, .png or .pdf";
             return Err(Error::value("--plot", path.display(), allowed, "rename it"));
+        }
+        if let Some(path) = self.plot.as_ref().filter(|_| !self.force) {
+            check_place("--plot", path)?;
         }
         if !(0.0..=1e9).contains(&self.warm_up_s) {
             return Err(Error::value(

@@ -91,7 +91,7 @@ impl Profile {
             form: self.form,
             seed: self.seed,
         };
-        interrupt::catch("");
+        interrupt::catch("", || {});
         say(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
         let mut open = || choice.open(&scenario, 0);
         let (clocks, placement) = (self.clock.clocks(), self.placement.placement());

@@ -3,12 +3,13 @@
 use super::interrupt;
 use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
+use crate::device::worker::stop_preparing;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::{Error, read_text};
 use crate::folder::{Unfinished, sha256};
 use crate::host;
-use crate::prediction::{ModeName, OverheadAs, Prediction};
+use crate::prediction::{ModeName, OverheadAs, Prediction, check_mode};
 use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
@@ -16,6 +17,7 @@ use crate::validate::{Limits, beyond, limits};
 use clap::Args;
 use orrery_report::say;
 use orrery_scenario::{PolicySpec, Scenario};
+use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
 use orrery_sim::time::Span;
@@ -73,7 +75,9 @@ pub struct Run {
 
 impl Run {
     pub(super) fn answer(&self) -> Result<Answer, Error> {
+        self.check_options()?;
         let scenario = Scenario::load(&self.scenario)?;
+        check_mode(self.mode, &scenario)?;
         let seed = self.seed.unwrap_or(scenario.seed);
         let profiles = self.profile.iter().map(|file| ProfileFile::read(file));
         let profiles = profiles.collect::<Result<Vec<_>, _>>()?;
@@ -89,7 +93,7 @@ impl Run {
             profile.is_of(file, &device)?;
         }
         let folder = Unfinished::begin(&self.out, self.force)?;
-        interrupt::catch("stopping with what was measured");
+        interrupt::catch("stopping with what was measured", stop_preparing);
         let run = runner::Run {
             scenario: &scenario,
             prediction: &prediction,
@@ -116,7 +120,7 @@ impl Run {
             ModeName::Schedule => {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
-                check_plan(&plan, &limits, &scenario)?;
+                check_plan(&plan, &limits, &scenario, &prediction.world.core.devices)?;
                 say(&format!("following a {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Schedule(&plan))?;
                 (policy, predicted, None, ran)
@@ -163,6 +167,19 @@ impl Run {
             text += &format!("INVALID: {why}\n");
         }
         Ok(Answer { text, passed: record.invalid().is_none() })
+    }
+
+    /// Refuses an option that the mode would ignore.
+    fn check_options(&self) -> Result<(), Error> {
+        let (option, is_given, [mode, reads_it]) = match self.mode {
+            ModeName::Live => ("--schedule", self.schedule.is_some(), ["live", "schedule"]),
+            ModeName::Schedule => ("--policy", self.policy.is_some(), ["schedule", "live"]),
+        };
+        if !is_given {
+            return Ok(());
+        }
+        let (found, allowed) = (format!("`--mode {mode}`"), format!("`--mode {reads_it}` with it"));
+        Err(Error::value(option, found, allowed, "leave it out, or change the mode"))
     }
 
     fn options(&self) -> Result<Options, Error> {
@@ -221,8 +238,19 @@ impl Run {
     }
 }
 
-/// Refuses a plan with a batch that the device cannot take: it would end the run.
-fn check_plan(plan: &Plan, limits: &Limits, scenario: &Scenario) -> Result<(), Error> {
+/// Refuses a plan with a batch for which there is no device or lane, or that the device cannot take.
+fn check_plan(
+    plan: &Plan,
+    limits: &Limits,
+    scenario: &Scenario,
+    devices: &[DeviceSpec],
+) -> Result<(), Error> {
+    if let Some((ActionId(action), device, lane)) = plan.misplaced(devices) {
+        let found = format!("batch {action} of the plan, on lane {lane} of {device}");
+        let allowed = "the devices and lanes of the scenario";
+        let remedy = "follow a log of this very scenario";
+        return Err(Error::value("--schedule", found, allowed, remedy));
+    }
     if let Some((ActionId(action), units, model, limit)) = plan.beyond(limits) {
         let name = &scenario.model_names()[model.index()];
         let found = format!("batch {action} of the plan, with {units} items of `{name}`");

@@ -76,7 +76,7 @@ impl Validate {
         if !self.force {
             store.check(&campaign.title())?;
         }
-        interrupt::catch("stopping after this run");
+        interrupt::catch("stopping after this run", || {});
         let date = self.date.clone().unwrap_or_else(host::today);
         let mut told = |line: &str| say(line);
         let mut effort = Effort {
@@ -118,7 +118,9 @@ impl Validate {
             let why = if standing.stopped { "stopped: " } else { "" };
             say(&format!("{why}{left} points are left: run the same command again"));
         }
-        Ok(Answer { text, passed: v.within_targets || v.finished == 0 || self.quick })
+        let is_cut = standing.stopped && v.finished < v.planned;
+        let passed = !is_cut && (v.within_targets || v.finished == 0 || self.quick);
+        Ok(Answer { text, passed })
     }
 
     fn part(&self) -> Result<(usize, usize), Error> {

@@ -74,7 +74,7 @@ impl Errors {
             let (predicted_end, real_end) = before.get(&place).copied().unwrap_or((0, 0));
             let free = if real_end <= row.issued_ns { real_end } else { predicted_end };
             let start = row.issued_ns.max(row.earliest_ns).max(free);
-            let completion = start + row.predicted_ns;
+            let completion = start.saturating_add(row.predicted_ns);
             before.insert(place, (completion, row.end_ns));
             if row.stopped {
                 continue;

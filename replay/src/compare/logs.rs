@@ -3,9 +3,11 @@
 use super::summary::Naive;
 use crate::driver::Measured;
 use crate::error::{Error, read_text};
-use orrery_sim::log::{Names, Record, read_log};
-use orrery_sim::request::Request;
+use orrery_sim::audit::{Auditor, Finding};
+use orrery_sim::log::{Closed, Names, Record, read_log};
+use orrery_sim::request::{ModelId, Request};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +114,7 @@ pub fn read_actions(file: &Path) -> Result<Vec<ActionRow>, Error> {
 /// Reads a whole log.
 ///
 /// # Errors
-/// When it cannot be read, is of another version, or was cut off.
+/// When it cannot be read, is of another version, was cut off, or has a fault that an audit finds.
 pub fn read_log_file(file: &Path) -> Result<(Names, Vec<Record>), Error> {
     let input = File::open(file).map_err(|e| Error::unreadable(file, e))?;
     let mut reader = read_log(input, &file.display().to_string());
@@ -122,12 +124,71 @@ pub fn read_log_file(file: &Path) -> Result<(Names, Vec<Record>), Error> {
         records.push(record?);
     }
     if matches!(records.last(), Some(Record::Finish { .. })) {
+        check_log(file)?;
         return Ok((names, records));
     }
     let found = format!("no `finish` after {} records", records.len());
     let key = format!("line {}", reader.line());
     let remedy = "it was cut off: write it again";
     Err(Error::in_file(file, key, found, "a log that ends with `finish`", remedy))
+}
+
+/// Refuses a log that makes no sense: a request without an end, say, or a batch on a lane that is not there.
+fn check_log(file: &Path) -> Result<(), Error> {
+    let log = File::open(file).map_err(|e| Error::unreadable(file, e))?;
+    let log = read_log(log, &file.display().to_string());
+    let report = Auditor::on_a_wall_clock().read(log)?;
+    let Some(Finding { line, fault, .. }) = report.faults.first() else { return Ok(()) };
+    let key = line.map_or("the log".to_string(), |line| format!("line {line}"));
+    let allowed = "a log that `orrery log audit --wall-clock` finds clean";
+    Err(Error::in_file(file, key, fault, allowed, "write it again"))
+}
+
+/// What a log says of an action that `actions.csv` says too: whether it is a load, device, lane, model, items.
+type Issued = (bool, u32, u8, String, u32);
+
+/// Checks that the actions are the log's: each that it issued at most once, and each that ran to its end.
+fn same_actions(
+    file: &Path,
+    rows: &[ActionRow],
+    names: &Names,
+    records: &[Record],
+) -> Result<(), Error> {
+    let model = |m: ModelId| names.models.get(m.index()).cloned().unwrap_or(m.0.to_string());
+    let (mut issued, mut took) = (BTreeMap::<u64, Issued>::new(), BTreeMap::new());
+    for record in records {
+        match record {
+            Record::Issue { batch: b, .. } => {
+                issued.insert(b.action.0, (false, b.device.0, b.lane, model(b.model), b.units));
+            }
+            Record::Load { load: l, .. } => {
+                issued.insert(l.action.0, (true, l.device.0, 0, model(l.model), 0));
+            }
+            Record::Close { action, outcome: Closed::Done(device), .. } => {
+                took.insert(action.0, device.ns());
+            }
+            _ => {}
+        }
+    }
+    let wrong = |key: String, found: String| {
+        let allowed = "each action of `schedule.log` once, as it is there";
+        let remedy = "run the replay again, or compare the logs alone";
+        Err(Error::in_file(file, key, found, allowed, remedy))
+    };
+    for (row, line) in rows.iter().zip(2..) {
+        // The executor of loads is no lane.
+        let lane = if row.load { 0 } else { row.executor };
+        let said = (row.load, row.device, lane, row.model.clone(), row.units);
+        let device_ns = took.remove(&row.action).unwrap_or(row.device_ns);
+        if issued.remove(&row.action) != Some(said) || device_ns != row.device_ns {
+            let found = format!("action {}, another than in the log or a second time", row.action);
+            return wrong(format!("line {line}"), found);
+        }
+    }
+    match took.first_key_value() {
+        Some((action, _)) => wrong("action".to_string(), format!("no row of action {action}")),
+        None => Ok(()),
+    }
 }
 
 /// The part of a `run.json` that a comparison needs.
@@ -145,7 +206,7 @@ impl Side {
     /// Reads a log, or a run's folder.
     ///
     /// # Errors
-    /// As [`read_log_file`] and [`read_actions`].
+    /// As [`read_log_file`] and [`read_actions`], and when the actions are not the log's.
     pub fn read(path: &Path) -> Result<Side, Error> {
         if !path.is_dir() {
             let (names, records) = read_log_file(path)?;
@@ -153,8 +214,9 @@ impl Side {
         }
         let file = path.join("schedule.log");
         let (names, records) = read_log_file(&file)?;
-        let actions = path.join("actions.csv");
-        let actions = actions.is_file().then(|| read_actions(&actions)).transpose()?;
+        let csv = path.join("actions.csv");
+        let actions = csv.is_file().then(|| read_actions(&csv)).transpose()?;
+        actions.iter().try_for_each(|rows| same_actions(&csv, rows, &names, &records))?;
         let run = path.join("run.json");
         let mut record = RunFile::default();
         if run.is_file() {
@@ -181,7 +243,7 @@ impl Side {
     }
 }
 
-/// Checks that two logs are of one workload: the same requests at the same instants.
+/// Checks that two logs are of one workload: the same requests at the same instants, up to where a run was cut off.
 ///
 /// # Errors
 /// With the first request that differs.
@@ -189,6 +251,10 @@ pub fn same_workload(predicted: &Side, measured: &Side) -> Result<(), Error> {
     let (mut ours, mut theirs) = (predicted.requests(), measured.requests());
     for number in 0u64.. {
         let (a, b) = (ours.next(), theirs.next());
+        let cut = [(a, predicted), (b, measured)];
+        if cut.iter().any(|(next, side)| next.is_none() && side.failed.is_some()) {
+            return Ok(());
+        }
         if a == b {
             if a.is_none() {
                 return Ok(());

@@ -25,7 +25,7 @@ mod seat;
 
 pub use config::{WorkerConfig, WorkerModel};
 pub use process::kill_all;
-pub use seat::end_all;
+pub use seat::{end_all, stop_preparing};
 
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use lane::Lane;

@@ -3,8 +3,10 @@
 //!
 //! The plan's batches are issued when the log issued them, with `earliest` at their planned start and
 //! no `latest`: what is late runs late. Its drops and stops happen when the log says. Only batches
-//! that began are in the plan: what was refused or cancelled in the simulation used no device.
+//! that began are in the plan: what was refused or cancelled in the simulation used no device. Loads and provisioned
+//! devices are not in it: a scenario with either is refused ([`check_mode`](crate::prediction::check_mode)).
 
+use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::{Closed, Record};
 use orrery_sim::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
 use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, RequestId};
@@ -50,6 +52,15 @@ impl Plan {
         self.requests
     }
 
+    /// The first batch for a device or a lane that is not among these.
+    pub fn misplaced(&self, devices: &[DeviceSpec]) -> Option<(ActionId, DeviceId, u8)> {
+        self.steps.iter().find_map(|(_, action, step)| {
+            let Step::Run(Planned { device, lane, .. }) = step else { return None };
+            let is_there = devices.get(device.index()).is_some_and(|d| *lane < d.lanes);
+            (!is_there).then_some((*action, *device, *lane))
+        })
+    }
+
     /// The first batch of more items than its model may have on the device, with that number.
     pub fn beyond(&self, limits: &[Option<u32>]) -> Option<(ActionId, u32, ModelId, u32)> {
         let of = |(_, action, step): &(Time, ActionId, Step)| {
@@ -70,7 +81,7 @@ impl Plan {
 struct Reading {
     /// Issued, and not begun yet.
     issued: BTreeMap<ActionId, Planned>,
-    /// Batches that run: the log has loads too.
+    /// Batches that run.
     begun: BTreeSet<ActionId>,
     plan: Plan,
 }

@@ -3,7 +3,7 @@
 use super::capacity::beyond;
 use crate::device::Device;
 use crate::error::{Error, read_toml};
-use crate::prediction::{ModeName, OverheadAs};
+use crate::prediction::{ModeName, OverheadAs, check_mode};
 use crate::profile::{Clocks, Settings};
 use crate::runner::check_clock;
 use crate::target::{Choice, DeviceConfig, Target};
@@ -278,6 +278,8 @@ impl Campaign {
             within(&key("exec_cv"), g.exec_cv, 0.0, 10.0)?;
         }
         self.rate_key()?;
+        check_mode(f.mode, &self.base)
+            .map_err(|e| Error::Spec(e.in_file(&self.path.display().to_string())))?;
         for (exec_ms, cv) in self.executions() {
             self.base_at(exec_ms, cv)?;
         }
@@ -435,7 +437,13 @@ fn shorten(path: &Path, file: &mut CampaignFile) -> Result<(), Error> {
             grid.policies.clear();
         }
     }
+    let had_points = !file.grid.is_empty();
     file.grid.retain(|g| !g.policies.is_empty() && !g.loads.is_empty());
+    if had_points && file.grid.is_empty() {
+        let (found, allowed) =
+            ("values that leave no point of the grid", "values of one `[[grid]]`");
+        return Err(Error::in_file(path, "quick", found, allowed, "choose such"));
+    }
     Ok(())
 }
 

@@ -4,8 +4,9 @@
 use super::config::WorkerConfig;
 use super::message::{Hello, VERSION};
 use super::process::Process;
-use crate::device::DeviceError;
+use crate::device::{DeviceError, Stop};
 use serde_json::{Value, json};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,14 @@ static IDLE: Mutex<Vec<Hired>> = Mutex::new(Vec::new());
 pub fn end_all() {
     let idle = std::mem::take(&mut *IDLE.lock().unwrap_or_else(PoisonError::into_inner));
     drop(idle);
+}
+
+/// Whether to wait no longer for a process that prepares its models.
+static STOP: Stop = Stop(AtomicBool::new(false));
+
+/// Ends all processes that prepare their models, soon: nothing was measured with them yet.
+pub fn stop_preparing() {
+    STOP.set();
 }
 
 /// A process with its owner.
@@ -71,7 +80,13 @@ impl Seat {
         if !hired.is_ready {
             let question = json!({ "do": "prepare", "models": models });
             let limit = ("prepare_s", Duration::from_secs_f64(limit_s));
-            hired.process.ask(question, "preparing its models", limit, None, |_, _, _| Ok(()))?;
+            hired.process.ask(
+                question,
+                "preparing its models",
+                limit,
+                Some(&STOP),
+                |_, _, _| Ok(()),
+            )?;
             hired.is_ready = true;
         }
         Ok(())

@@ -46,6 +46,10 @@ fn scene() {
             "hello" => {
                 answer = hello(&scene, id);
             }
+            "prepare" if scene == "prepares" => {
+                note("child", std::process::id());
+                std::thread::sleep(Duration::from_secs(1000));
+            }
             "prepare" if scene == "unprepared" => answer["error"] = json!("no such model"),
             "run" => {
                 std::thread::sleep(Duration::from_millis(2));
@@ -276,6 +280,11 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
                     assert_eq!(output.status.code(), Some(1), "{scene}: {said}");
                     assert!(said.contains(word), "{scene}: no {word:?} in {said}");
                 }
+                let compared = replay(at, &["compare", "r/predicted.log", "r"]);
+                let (told, code) = (text(&compared.stdout), compared.status.code());
+                let cut = told.contains("INVALID: the run was cut off: worker:0");
+                let is_cut = !words.is_empty();
+                assert_eq!((cut, code), (is_cut, Some(i32::from(is_cut))), "{scene}: {told}");
                 let actions = std::fs::read_to_string(at.join("r/actions.csv")).unwrap();
                 // A second answer is seen with the question after it.
                 let kept = if scene == "twice" { 6 } else { 5 };
@@ -289,8 +298,10 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
 
 #[test]
 fn a_signal_ends_a_worker_with_its_run_and_with_its_profile() {
-    for (args, batches) in [(RUN, true), (&["profile", "s.toml", "--out", "p.toml"][..], false)] {
-        let home = home("hangs", "");
+    let profile = &["profile", "s.toml", "--out", "p.toml"][..];
+    for (scene, args, code) in [("hangs", RUN, 1), ("hangs", profile, 130), ("prepares", RUN, 2)] {
+        let batches = code == 1;
+        let home = home(scene, "");
         let at = home.path();
         let mut child = Command::new(env!("CARGO_BIN_EXE_orrery-replay"))
             .args(args)
@@ -307,10 +318,10 @@ fn a_signal_ends_a_worker_with_its_run_and_with_its_profile() {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = text(&output.stdout) + &text(&output.stderr);
-        assert_eq!(output.status.code(), Some(if batches { 1 } else { 130 }), "{args:?}: {said}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
         assert_eq!(said.contains("stopped by a signal"), batches, "{said}");
         assert_eq!(at.join("r/run.json").is_file(), batches);
-        nobody_is_left(at, "hangs", 2);
+        nobody_is_left(at, scene, 2);
     }
 }
 
