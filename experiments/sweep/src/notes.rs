@@ -75,8 +75,8 @@ fn too_short(rows: &[Row]) -> Option<String> {
     let policies = distinct(short).join(", ");
     (!policies.is_empty()).then(|| {
         format!(
-            "fewer than {LEAST_ARRIVALS} requests are too few to say whether the backlog was growing (`diverging`): run \
-             longer. ({policies})"
+            "fewer than {LEAST_ARRIVALS} requests are too few to say whether the backlog was growing (`diverging`): \
+             run longer. ({policies})"
         )
     })
 }
