@@ -176,7 +176,9 @@ impl Prediction {
         };
         let largest = bare.setup.profile.sizes.iter().max().copied().unwrap_or(1);
         let queue = PolicySpec::parse(&format!("fifo[max_batch={largest}]"))?;
-        Ok(Naive { law: of(policy)?, queue: of(&queue)? })
+        let mut devices = bare.setup.world.core.devices.iter();
+        let loads = devices.any(|device| device.memory_pages.is_some());
+        Ok(Naive { law: of(policy)?, queue: (!loads).then(|| of(&queue)).transpose()? })
     }
 
     /// The same on the machine of a run. It takes the place of the measured overheads and of stalls, and where it knows
