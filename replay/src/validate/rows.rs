@@ -33,7 +33,7 @@ fn row(
 ) -> Vec<(&'static str, String)> {
     let (s, m) = (&r.simulated, &run.measured);
     // What a virtual clock says of a device is nothing.
-    let untimed = if campaign.file.virtual_clock { ", virtual clock" } else { "" };
+    let untimed = if campaign.file.virtual_clock { " (virtual clock)" } else { "" };
     let naive = |of: fn(&Naive) -> Option<f64>| number(r.naive.as_ref().and_then(of));
     vec![
         ("campaign", campaign.file.name.to_string()),

@@ -166,6 +166,8 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     assert!(row.starts_with("| v | waits | 14 | 28 | 28 of 28 | 28 | "), "{summed}");
     assert!(row.ends_with("| no device was timed |"), "{summed}");
     refused(at, &["validated", ".", "v"], &["FOLDER", "v twice", "remove one"]);
+    let rows = std::fs::read_to_string(at.join("v/validation.csv")).unwrap();
+    assert!(rows.contains(",emulated (virtual clock),"), "{rows}");
     // What others report, beside what predicts less well.
     assert!(told.contains("| latency p90 | % | 13 | 0.00 | 0.00 |"), "{told}");
     assert!(told.contains("| finish rate, at most 1 or at least 99 % | points | "), "{told}");
