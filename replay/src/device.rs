@@ -118,6 +118,16 @@ pub struct Description {
     pub can_preempt: bool,
 }
 
+/// The fact of a description that says what the device runs, which is a part of its profile.
+pub const RUNS: &str = "networks";
+
+impl Description {
+    /// What it runs, where it says so.
+    pub fn runs(&self) -> Option<&str> {
+        self.facts.iter().find(|(fact, _)| fact == RUNS).map(|(_, runs)| runs.as_str())
+    }
+}
+
 /// An opened device.
 pub trait Device: Send {
     /// What it is.

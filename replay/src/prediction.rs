@@ -103,6 +103,12 @@ impl Prediction {
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
+        let stray = profiles.iter().find(|p| !kinds.iter().any(|used| std::ptr::eq(*used, *p)));
+        if let Some(stray) = stray {
+            let found = format!("{}, one more of kind `{}`", stray.file.display(), stray.kind);
+            let allowed = "one profile for each kind of device in the scenario";
+            return Err(Error::value("--profile", found, allowed, "remove it"));
+        }
         let first = kinds[0];
         let models = scenario.file.model.iter().enumerate();
         for (m, model) in models {
@@ -190,7 +196,9 @@ impl Prediction {
         };
         let largest = bare.setup.profile.sizes.iter().max().copied().unwrap_or(1);
         let queue = PolicySpec::parse(&format!("fifo[max_batch={largest}]"))?;
-        Ok(Naive { law: of(policy)?, queue: of(&queue)? })
+        let mut devices = bare.setup.world.core.devices.iter();
+        let loads = devices.any(|device| device.memory_pages.is_some());
+        Ok(Naive { law: of(policy)?, queue: (!loads).then(|| of(&queue)).transpose()? })
     }
 
     /// The same on the machine of a run. It takes the place of the measured overheads and of stalls, and where it knows
@@ -216,7 +224,7 @@ impl Prediction {
 
 /// The profile of a kind of device. One without a kind, or of a scenario with another name for it, is
 /// that of a scenario's only kind.
-fn of_kind<'a>(
+pub(crate) fn of_kind<'a>(
     profiles: &'a [ProfileFile],
     kind: &str,
     scenario: &Scenario,
@@ -251,7 +259,7 @@ fn law_of<'a>(profile: &'a ProfileFile, name: &str) -> Result<(Latency, &'a Mode
     let found = profile.model.iter().find(|m| m.name == name || m.name == base);
     let Some(model) = found else {
         let names: Vec<&str> = profile.model.iter().map(|m| m.name.as_str()).collect();
-        let found = format!("no model `{name}` in the profile");
+        let found = format!("no model `{name}` in {}", profile.file.display());
         let allowed = format!("a profile of every model; this one has {}", names.join(", "));
         let remedy = "profile the scenario that is to be predicted";
         return Err(Error::value("--profile", found, allowed, remedy));

@@ -36,6 +36,7 @@ use fit::{Form, Point};
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The quantile of one request's time at which lengths begin.
@@ -147,6 +148,7 @@ pub fn profile(
     let mut primitive: Vec<PrimitiveRow> = primitives.iter().map(PrimitiveRow::of).collect();
     primitive.extend(measure::timer_resolution(clocks).as_ref().map(PrimitiveRow::of));
     let mut profile = ProfileFile {
+        file: PathBuf::new(),
         orrery_profile: orrery_scenario::scenario::PROFILE_VERSION,
         scenario: scenario.name.clone(),
         kind,

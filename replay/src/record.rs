@@ -3,7 +3,7 @@
 use crate::card::{self, Card};
 use crate::compare::{Naive, rows_csv};
 use crate::device::{Description, DeviceError};
-use crate::driver::{Lateness, Verdict};
+use crate::driver::Lateness;
 use crate::error::Error;
 use crate::folder::{Unfinished, sha256};
 use crate::host::Host;
@@ -63,12 +63,15 @@ pub struct RunRecord {
     pub naive: Option<Naive>,
     /// Whether the simulator, fed with what was measured, takes the same decisions.
     pub retraced: Retraced,
-    /// What was asked of the system and not granted.
+    /// What was asked of the system and not granted, and what else speaks against its figures.
     pub notes: Vec<String>,
     /// A GPU before the run and after it.
     #[serde(default, skip_serializing_if = "card::is_unknown")]
     pub card: [Card; 2],
 }
+
+/// What is said of every run by a virtual clock.
+const UNTIMED: &str = "the clock was virtual: no device was timed";
 
 /// The format of `run.json`.
 pub const RUN_FORMAT: &str = "orrery-run,2";
@@ -106,11 +109,7 @@ impl RunRecord {
 
     /// Why the run says nothing, if so.
     pub fn invalid(&self) -> Option<String> {
-        let late = match &self.lateness.verdict {
-            Verdict::Valid => None,
-            Verdict::Invalid(why) => Some(why.clone()),
-        };
-        self.failed.clone().or(late)
+        self.failed.clone().or(self.lateness.invalid())
     }
 
     /// Fills in what the run itself says.
@@ -124,7 +123,9 @@ impl RunRecord {
         self.failed = ran.failed.as_ref().map(DeviceError::to_string);
         self.controller_busy_per_request_ns = ran.controller_busy.ns() / self.requests.max(1);
         self.retraced = ran.retraced.clone();
-        self.notes = ran.notes.clone();
+        self.notes.extend(ran.notes.iter().cloned());
+        let untimed = (self.clock == Clocks::Virtual).then(|| UNTIMED.to_string());
+        self.notes.extend(untimed);
         self.card = ran.card.clone();
         self
     }

@@ -35,8 +35,9 @@ pub use twins::Judgement;
 pub use verdict::{Verdict, verdict};
 
 use crate::compare::{Comparison, Side, Summary, read_log_file};
+use crate::device::Description;
+use crate::driver::Options;
 use crate::driver::planned::Plan;
-use crate::driver::{Options, Verdict as HostVerdict};
 use crate::error::Error;
 use crate::host::Host;
 use crate::prediction::{Mode, ModeName, Prediction};
@@ -232,16 +233,15 @@ fn profiles(
         }
         if let Some(file) = campaign.named_profile() {
             let found = ProfileFile::read(&file)?;
-            if !effort.any_profile {
-                found.is_of(&file, &campaign.device.open(&scenario, 0)?.describe())?;
-            }
-            fit(&found, &file, effort)?;
+            let device = (!effort.any_profile).then(|| campaign.device.open(&scenario, 0));
+            let device = device.transpose()?.map(|device| device.describe());
+            fit(&found, &file, campaign.clocks(), device.as_ref(), effort)?;
             profiles.insert(name, found);
             continue;
         }
         let file = store.profile_file(&name);
         if let Some(found) = store.profile(&name)? {
-            fit(&found, &file, effort)?;
+            fit(&found, &file, campaign.clocks(), None, effort)?;
             profiles.insert(name, found);
             continue;
         }
@@ -253,23 +253,29 @@ fn profiles(
         made.date.clone_from(&effort.date);
         made.command.clone_from(&effort.command);
         store.write_profile(&name, &made)?;
-        fit(&made, &file, effort)?;
+        fit(&made, &file, campaign.clocks(), None, effort)?;
         profiles.insert(name, made);
     }
     Ok(profiles)
 }
 
 /// Refuses a profile that is not fit to predict with, unless any will do.
-fn fit(profile: &ProfileFile, file: &Path, effort: &mut Effort<'_>) -> Result<(), Error> {
-    let Some(why) = profile.verdict.first() else { return Ok(()) };
+fn fit(
+    profile: &ProfileFile,
+    file: &Path,
+    clocks: Clocks,
+    device: Option<&Description>,
+    effort: &mut Effort<'_>,
+) -> Result<(), Error> {
+    let mut against = profile.against(clocks, device).into_iter();
+    let Some((key, why, allowed)) = against.next() else { return Ok(()) };
     if effort.any_profile {
         (effort.say)(&format!("{} is not fit to predict with: {why}", file.display()));
         return Ok(());
     }
-    let allowed = "a profile that is fit to predict with";
     let remedy = "remove it and measure again when the machine is quiet (`--when-quiet`), or use it all \
                   the same with `--any-profile`";
-    Err(Error::in_file(file, "verdict", why, allowed, remedy))
+    Err(Error::in_file(file, key, why, allowed, remedy))
 }
 
 /// A point's result; none when it was told to stop before the last run.
@@ -470,12 +476,8 @@ fn repetition_of(
     comparison: Result<Comparison, Error>,
     host: Host,
 ) -> Result<Repetition, Error> {
-    let late = match &ran.lateness.verdict {
-        HostVerdict::Valid => None,
-        HostVerdict::Invalid(why) => Some(why.clone()),
-    };
     let failed = ran.failed.as_ref().map(ToString::to_string);
-    let invalid = failed.clone().or(late);
+    let invalid = failed.clone().or(ran.lateness.invalid());
     let actions = ran.side.actions.iter().flatten();
     let (mut busy, mut away, mut away_max_ns) = (0, 0, 0);
     for action in actions {
@@ -532,6 +534,7 @@ fn keep(
         command: effort.command.clone(),
         overhead: prediction.overhead,
         mode: campaign.file.mode,
+        clock: campaign.clocks(),
         ..RunRecord::of(&point.scenario, point.policy.text(), point.scenario.seed)
     };
     let head = Head::of(&point.scenario, &prediction.setup, point.policy.to_string());

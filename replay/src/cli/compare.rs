@@ -61,6 +61,11 @@ impl Compare {
         let measured = Side::read(&self.measured)?;
         predicted.warm_up_ns = predicted.warm_up_ns.max((self.warm_up_s * 1e9) as u64);
         let comparison = Comparison::of(&predicted, &measured, self.closed_loop)?;
+        if self.warm_up_s > 0.0 && comparison.predicted.requests == 0 {
+            let (allowed, remedy) =
+                ("less than the time of the last arrival", "lower it: no request counts");
+            return Err(Error::value("--warm-up-s", self.warm_up_s, allowed, remedy));
+        }
         let mut text = report(&comparison);
         if self.first_difference {
             text.push('\n');
@@ -81,11 +86,13 @@ impl Compare {
             write_atomically(path, bytes.as_ref())?;
             say(&format!("wrote {}", path.display()));
         }
-        // Its figures are those of a shorter load.
-        let cut = [&predicted, &measured].map(|side| side.failed.as_deref());
-        for why in cut.iter().flatten() {
-            text += &format!("INVALID: the run was cut off: {why}\n");
+        let sides = [&predicted, &measured];
+        for note in sides.iter().flat_map(|side| &side.notes) {
+            text += &format!("note: {note}\n");
         }
-        Ok(Answer { text, passed: cut.iter().all(Option::is_none) })
+        for why in sides.iter().flat_map(|side| &side.invalid) {
+            text += &format!("INVALID: {why}\n");
+        }
+        Ok(Answer { text, passed: sides.iter().all(|side| side.invalid.is_none()) })
     }
 }

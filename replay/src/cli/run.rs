@@ -1,7 +1,7 @@
 //! `orrery-replay run`.
 
 use super::interrupt;
-use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profiles};
+use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profile};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::device::worker::stop_preparing;
 use crate::driver::Options;
@@ -9,10 +9,11 @@ use crate::driver::planned::Plan;
 use crate::error::{Error, read_text};
 use crate::folder::{Unfinished, sha256};
 use crate::host;
-use crate::prediction::{ModeName, OverheadAs, Prediction, check_mode};
+use crate::prediction::{ModeName, OverheadAs, Prediction, check_mode, of_kind};
 use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
+use crate::target::Choice;
 use crate::validate::{Limits, beyond, limits};
 use clap::Args;
 use orrery_report::say;
@@ -21,6 +22,7 @@ use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
 use orrery_sim::time::Span;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// `orrery-replay run`.
@@ -46,7 +48,7 @@ pub struct Run {
     /// scenario's own latencies.
     #[arg(long, value_name = "FILE")]
     profile: Vec<PathBuf>,
-    /// Use a profile that is not fit to predict with.
+    /// Use a profile that is not fit to predict with, or of another device or clock; the result says so.
     #[arg(long)]
     any_profile: bool,
     /// How the prediction includes the profile's launch and result overheads.
@@ -81,17 +83,10 @@ impl Run {
         let seed = self.seed.unwrap_or(scenario.seed);
         let profiles = self.profile.iter().map(|file| ProfileFile::read(file));
         let profiles = profiles.collect::<Result<Vec<_>, _>>()?;
-        check_profiles(&profiles, &self.profile, self.any_profile)?;
         let prediction = Prediction::of(&scenario, seed, &profiles, self.overhead)?;
         let choice = self.device.choice()?;
         let choice = profiles.iter().fold(choice, |choice, profile| choice.as_profiled(profile));
-        let (limits, device) = {
-            let device = choice.open(&scenario, 0)?;
-            (limits(device.as_ref(), &scenario), device.describe())
-        };
-        for (profile, file) in profiles.iter().zip(&self.profile).filter(|_| !self.any_profile) {
-            profile.is_of(file, &device)?;
-        }
+        let (limits, notes) = self.look(&scenario, &choice, &profiles)?;
         let folder = Unfinished::begin(&self.out, self.force)?;
         interrupt::catch("stopping with what was measured", stop_preparing);
         let run = runner::Run {
@@ -126,8 +121,8 @@ impl Run {
                 (policy, predicted, None, ran)
             }
         };
-        let mut record = self.record(&scenario, &policy, seed)?.with(&ran);
-        record.naive = naive;
+        let record = self.record(&scenario, &policy, seed)?;
+        let record = RunRecord { naive, notes, ..record }.with(&ran);
         let head = Head::of(&scenario, &prediction.setup, policy);
         if let Err(error) = record::write(&folder, &head, &predicted, &ran, &record) {
             let kept = folder.keep();
@@ -137,6 +132,29 @@ impl Run {
         folder.finish()?;
         say(&format!("wrote {}", self.out.display()));
         self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)
+    }
+
+    /// Opens every device once, to see that it is there and the one of its profile: how large its batches may be, and
+    /// what speaks against the profiles where any will do.
+    fn look(
+        &self,
+        scenario: &Scenario,
+        choice: &Choice,
+        profiles: &[ProfileFile],
+    ) -> Result<(Limits, Vec<String>), Error> {
+        let (mut most, mut notes) = (Limits::new(), BTreeSet::new());
+        let devices = scenario.file.device.iter();
+        let devices = devices.flat_map(|d| std::iter::repeat_n(&d.kind, d.count as usize));
+        for (n, kind) in devices.enumerate() {
+            let device = choice.nth(n, scenario).open(scenario, 0)?;
+            most = limits(device.as_ref(), scenario);
+            if !profiles.is_empty() {
+                let profile = of_kind(profiles, kind, scenario)?;
+                let clocks = self.clock.clocks();
+                notes.extend(check_profile(profile, clocks, &device.describe(), self.any_profile)?);
+            }
+        }
+        Ok((most, notes.into_iter().collect()))
     }
 
     fn answer_of(&self, predicted: &Side, ran: &Ran, record: &RunRecord) -> Result<Answer, Error> {

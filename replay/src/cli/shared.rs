@@ -1,5 +1,6 @@
 //! What commands share: arguments, what they tell and what they answer.
 
+use crate::device::Description;
 use crate::error::{Error, read_toml};
 use crate::profile::{Clocks, ProfileFile};
 use crate::target::{Choice, DeviceConfig, Target};
@@ -67,17 +68,23 @@ impl PlacementArgs {
     }
 }
 
-/// Refuses profiles that are not fit to predict with.
-pub fn check_profiles(profiles: &[ProfileFile], files: &[PathBuf], any: bool) -> Result<(), Error> {
-    for (profile, file) in profiles.iter().zip(files).filter(|_| !any) {
-        if let Some(why) = profile.verdict.first() {
-            let allowed = "a profile that is fit to predict with";
-            let remedy = "measure again when the machine is quiet, or use it all the same with \
-                          `--any-profile`";
-            return Err(Error::in_file(file, "verdict", why, allowed, remedy));
-        }
+/// Refuses a profile that is not fit to predict a run on this device by this clock; where `any` will do, says why not.
+pub fn check_profile(
+    profile: &ProfileFile,
+    clocks: Clocks,
+    device: &Description,
+    any: bool,
+) -> Result<Vec<String>, Error> {
+    let mut against = profile.against(clocks, Some(device)).into_iter();
+    if any {
+        let file = profile.file.display();
+        let note = |(_, why, _)| format!("{file} is not fit to predict with: {why}");
+        return Ok(against.map(note).collect());
     }
-    Ok(())
+    let Some((key, found, allowed)) = against.next() else { return Ok(Vec::new()) };
+    let remedy = "profile this device by this clock when the machine is quiet, or use it all the same with \
+                  `--any-profile`";
+    Err(Error::in_file(&profile.file, key, found, allowed, remedy))
 }
 
 /// What a command answers.

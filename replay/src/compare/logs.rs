@@ -1,7 +1,7 @@
 //! What is compared: a schedule log, alone or in a run's folder with its actions.
 
 use super::summary::Naive;
-use crate::driver::Measured;
+use crate::driver::{Lateness, Measured};
 use crate::error::{Error, read_text};
 use orrery_sim::audit::{Auditor, Finding};
 use orrery_sim::log::{Closed, Names, Record, read_log};
@@ -24,8 +24,10 @@ pub struct Side {
     pub actions: Option<Vec<ActionRow>>,
     /// Requests before this do not count; from the run's record, else zero.
     pub warm_up_ns: u64,
-    /// Why the run ended early, if it did.
-    pub failed: Option<String>,
+    /// Why the run says nothing, if so: it ended early, or its host was late.
+    pub invalid: Option<String>,
+    /// What else its record says against its figures.
+    pub notes: Vec<String>,
     /// What predicted it less well, where its record says so.
     pub naive: Option<Naive>,
 }
@@ -200,6 +202,10 @@ struct RunFile {
     failed: Option<String>,
     #[serde(default)]
     naive: Option<Naive>,
+    #[serde(default)]
+    lateness: Lateness,
+    #[serde(default)]
+    notes: Vec<String>,
 }
 
 impl Side {
@@ -225,8 +231,11 @@ impl Side {
                 Error::in_file(&run, format!("line {}", e.line()), e, "a run's record", "run again")
             })?;
         }
-        let RunFile { warm_up_ns, failed, naive } = record;
-        Ok(Side { file, names, records, actions, warm_up_ns, failed, naive })
+        let RunFile { warm_up_ns, failed, naive, lateness, notes } = record;
+        // The figures of a run that was cut off are those of a shorter load.
+        let cut = failed.map(|why| format!("the run was cut off: {why}"));
+        let invalid = cut.or(lateness.invalid());
+        Ok(Side { file, names, records, actions, warm_up_ns, invalid, notes, naive })
     }
 
     /// A side in memory.
@@ -252,7 +261,7 @@ pub fn same_workload(predicted: &Side, measured: &Side) -> Result<(), Error> {
     for number in 0u64.. {
         let (a, b) = (ours.next(), theirs.next());
         let cut = [(a, predicted), (b, measured)];
-        if cut.iter().any(|(next, side)| next.is_none() && side.failed.is_some()) {
+        if cut.iter().any(|(next, side)| next.is_none() && side.invalid.is_some()) {
             return Ok(());
         }
         if a == b {

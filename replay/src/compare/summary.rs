@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 pub struct Naive {
     /// The same by the latency models alone: no noise, no stalls, no overhead.
     pub law: Summary,
-    /// A queue without a policy under these latency models: first in, first out, in the largest batches.
-    pub queue: Summary,
+    /// A queue without a policy under these latency models: first in, first out, in the largest batches. None where
+    /// models must be loaded, which it does not do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Summary>,
 }
 
 /// The figures of a run.

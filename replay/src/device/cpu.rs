@@ -32,7 +32,7 @@ mod product;
 
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 
-use super::{Description, Device, DeviceError, Primitive, Worker};
+use super::{Description, Device, DeviceError, Primitive, RUNS, Worker};
 use crate::host::Host;
 use crate::threads::cores;
 use model::Model;
@@ -117,7 +117,7 @@ impl Device for CpuDevice {
             ("core", number.to_string()),
             ("frequency governor", read(&governor)),
             ("matrix products", "matrixmultiply, one thread, fp32".to_string()),
-            ("networks", networks.join("; ")),
+            (RUNS, networks.join("; ")),
         ];
         Description {
             device: format!("cpu:{}", self.core),

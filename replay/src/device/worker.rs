@@ -27,7 +27,7 @@ pub use config::{WorkerConfig, WorkerModel};
 pub use process::kill_all;
 pub use seat::{end_all, stop_preparing};
 
-use super::{Description, Device, DeviceError, Primitive, Worker};
+use super::{Description, Device, DeviceError, Primitive, RUNS, Worker};
 use lane::Lane;
 use message::Hello;
 use orrery_sim::request::ModelId;
@@ -87,6 +87,8 @@ impl Device for WorkerDevice {
         let gpu = self.hello.gpu.clone();
         let mut facts: Vec<_> = self.hello.facts.clone().into_iter().collect();
         facts.push(("command".to_string(), self.config.command.join(" ")));
+        let runs: Vec<&str> = self.config.models.iter().map(|m| m.run.as_str()).collect();
+        facts.push((RUNS.to_string(), runs.join("; ")));
         facts.push(("asked through".to_string(), "pipes, a process for each lane".to_string()));
         Description {
             device: format!("worker:{}", self.number),

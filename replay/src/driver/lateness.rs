@@ -30,6 +30,14 @@ pub struct Lateness {
 }
 
 impl Lateness {
+    /// Why the run cannot be believed, if so.
+    pub fn invalid(&self) -> Option<String> {
+        match &self.verdict {
+            Verdict::Valid => None,
+            Verdict::Invalid(why) => Some(why.clone()),
+        }
+    }
+
     pub(super) fn judged(mut self, max: Span) -> Lateness {
         let kinds = [
             ("arrivals", &self.arrivals),

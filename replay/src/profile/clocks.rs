@@ -5,6 +5,7 @@ use crate::host::Host;
 use crate::threads::Placement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A machine below this load average does nothing else.
 const IDLE_LOAD: f64 = 0.3;
@@ -17,6 +18,16 @@ pub enum Clocks {
     Wall(u32),
     /// Time that jumps from instant to instant: no device is timed. For tests of the harness.
     Virtual,
+}
+
+impl fmt::Display for Clocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Clocks::Wall(1) => f.write_str("the wall clock"),
+            Clocks::Wall(scale) => write!(f, "the wall clock, slowed down {scale} times"),
+            Clocks::Virtual => f.write_str("a virtual clock, which times no device"),
+        }
+    }
 }
 
 impl Clocks {

@@ -8,14 +8,14 @@ use crate::device::{Description, Primitive};
 use crate::error::{Error, read_toml};
 use crate::host::Host;
 use crate::quantiles::{median, quantile};
-use orrery_scenario::kind;
 use orrery_scenario::scenario::PROFILE_VERSION;
 use orrery_scenario::scenario::disturbance::BatchNoise;
 use orrery_scenario::scenario::file::LatencyLaw;
+use orrery_scenario::{SpecError, kind};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The largest error of a law at a point that it did not see, percent.
 pub const HELD_OUT_MAX_PERCENT: f64 = 5.0;
@@ -23,6 +23,10 @@ pub const HELD_OUT_MAX_PERCENT: f64 = 5.0;
 const TAIL_MAX: f64 = 1.5;
 /// Launch and result, as a share of the shortest batch.
 const OVERHEAD_MAX: f64 = 0.5;
+/// From a batch's start to its end, over its time on the device, less one, at the middle point of a model.
+const AROUND_MAX: f64 = 0.1;
+/// The largest time that a profile may say, an hour in microseconds.
+const US_MAX: f64 = 3.6e9;
 /// The share of the time in which the host takes a core away.
 const AWAY_MAX: f64 = 0.05;
 /// The change of the medians since they were measured, percent.
@@ -31,6 +35,9 @@ pub const DRIFT_MAX_PERCENT: f64 = 1.0;
 /// A profile.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct ProfileFile {
+    /// Where it was read, for messages.
+    #[serde(skip)]
+    pub file: PathBuf,
     /// The version of the format.
     pub orrery_profile: u32,
     /// The scenario whose models were measured.
@@ -256,15 +263,42 @@ impl ProfileFile {
     /// Reads a profile.
     ///
     /// # Errors
-    /// When it cannot be read, or is of another version.
+    /// When it cannot be read, is of another version, or a number is out of range.
     pub fn read(file: &Path) -> Result<ProfileFile, Error> {
         let profile: ProfileFile = read_toml(file, kind::PROFILE)?;
-        if profile.orrery_profile == PROFILE_VERSION {
-            return Ok(profile);
+        if profile.orrery_profile != PROFILE_VERSION {
+            let (found, allowed) = (profile.orrery_profile, PROFILE_VERSION.to_string());
+            let remedy = "measure again with this version";
+            return Err(Error::in_file(file, "orrery_profile", found, allowed, remedy));
         }
-        let (found, allowed) = (profile.orrery_profile, PROFILE_VERSION.to_string());
-        let remedy = "measure again with this version";
-        Err(Error::in_file(file, "orrery_profile", found, allowed, remedy))
+        profile.check().map_err(|e| e.in_file(&file.display().to_string()))?;
+        Ok(ProfileFile { file: file.to_path_buf(), ..profile })
+    }
+
+    /// Checks what a prediction takes from it.
+    fn check(&self) -> Result<(), SpecError> {
+        let Overhead { launch, result } = self.overhead;
+        let mut times_us = vec![
+            ("overhead.launch.median_us".to_string(), launch.median_us),
+            ("overhead.result.median_us".to_string(), result.median_us),
+        ];
+        for m in &self.model {
+            m.law.law(&format!("model.{}.law", m.name))?;
+            m.noise
+                .iter()
+                .try_for_each(|noise| noise.law(&format!("model.{}.noise", m.name), 0).map(drop))?;
+            let load =
+                |load: Load| (format!("model.{}.load.median_ms", m.name), 1e3 * load.median_ms);
+            times_us.extend(m.load.map(load));
+        }
+        self.stalls.iter().try_for_each(|s| s.law.law("stalls.law", 0).map(drop))?;
+        match times_us.into_iter().find(|(_, us)| !(0.0..=US_MAX).contains(us)) {
+            None => Ok(()),
+            Some((key, us)) => {
+                let (found, allowed) = (format!("{us} us"), "a time from 0 to an hour");
+                Err(SpecError::value(key, found, allowed, "profile again"))
+            }
+        }
     }
 
     /// Laws that are too far off where they were not fitted, whatever the machine did.
@@ -294,6 +328,17 @@ impl ProfileFile {
                     m.name
                 ));
             }
+            let around = m.point.iter().map(|p| p.around_median_us / p.median_us - 1.0);
+            let around = median(&mut around.collect::<Vec<f64>>());
+            if around > AROUND_MAX {
+                faults.push(format!(
+                    "batches of `{}` take {:.0} % longer from start to end than on the device, which no prediction \
+                     has (at most {:.0} %): a worker's `device_ns` must be of the whole batch, or left out",
+                    m.name,
+                    100.0 * around,
+                    100.0 * AROUND_MAX
+                ));
+            }
         }
         let shortest = self.model.iter().flat_map(|m| &m.point).map(|p| p.median_us);
         let shortest = shortest.fold(f64::INFINITY, f64::min);
@@ -320,21 +365,36 @@ impl ProfileFile {
         faults
     }
 
-    /// Refuses a device that the profile was not measured on.
-    ///
-    /// # Errors
-    /// When the device is of another kind, or calls itself something else.
-    pub fn is_of(&self, file: &Path, device: &Description) -> Result<(), Error> {
+    /// What speaks against predicting a run by this clock, on this device where it is known: each with its key, what was
+    /// found and what is allowed. Empty when all is well.
+    pub fn against(
+        &self,
+        clocks: Clocks,
+        device: Option<&Description>,
+    ) -> Vec<(&'static str, String, String)> {
+        let fit = "a profile that is fit to predict with";
+        let mut all: Vec<_> =
+            self.verdict.iter().map(|why| ("verdict", why.clone(), fit.to_string())).collect();
+        // A virtual clock only tests the harness.
+        if self.clock != clocks && clocks != Clocks::Virtual {
+            let (found, allowed) = (self.clock, format!("a profile by the run's: {clocks}"));
+            all.push(("clock", format!("measured by {found}"), allowed));
+        }
+        let Some(device) = device else { return all };
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
         let waits = kind(&device.device) == "emulated";
         let same = kind(&self.device.device) == kind(&device.device);
-        if same && (waits || self.device.name == device.name) {
-            return Ok(());
+        if !(same && (waits || self.device.name == device.name)) {
+            let found = format!("measured on {}, {}", self.device.device, self.device.name);
+            let allowed = format!("a profile of {}, {}", device.device, device.name);
+            all.push(("device", found, allowed));
+        } else if let (Some(ours), Some(theirs)) = (self.device.runs(), device.runs()) {
+            let allowed = format!("a profile of what the device runs: {theirs}");
+            all.extend(
+                (ours != theirs).then(|| ("device", format!("measured on {ours}"), allowed)),
+            );
         }
-        let found = format!("{}, {}", self.device.device, self.device.name);
-        let allowed = format!("a profile of {}, {}", device.device, device.name);
-        let remedy = "profile this device, or use the file all the same with `--any-profile`";
-        Err(Error::in_file(file, "device", found, allowed, remedy))
+        all
     }
 
     /// The file's text.

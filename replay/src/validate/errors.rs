@@ -44,7 +44,7 @@ impl By {
                 all
             }
             By::Law => naive(r.naive.as_ref().map(|n| &n.law)),
-            By::Queue => naive(r.naive.as_ref().map(|n| &n.queue)),
+            By::Queue => naive(r.naive.as_ref().and_then(|n| n.queue.as_ref())),
         }
     }
 }

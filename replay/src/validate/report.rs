@@ -243,7 +243,7 @@ fn table(standing: &Standing) -> Table {
             difference,
             two(r.spread_points()),
             two(naive.map(|n| 100.0 * n.law.finish_rate)),
-            two(naive.map(|n| 100.0 * n.queue.finish_rate)),
+            two(naive.and_then(|n| n.queue.as_ref()).map(|q| 100.0 * q.finish_rate)),
             two(r.simulated.mean_batch),
             mean(|v| v.measured.mean_batch),
         ]

@@ -32,11 +32,13 @@ fn row(
     run: &Repetition,
 ) -> Vec<(&'static str, String)> {
     let (s, m) = (&r.simulated, &run.measured);
-    let naive = |of: fn(&Naive) -> f64| number(r.naive.as_ref().map(of));
+    // What a virtual clock says of a device is nothing.
+    let untimed = if campaign.file.virtual_clock { " (virtual clock)" } else { "" };
+    let naive = |of: fn(&Naive) -> Option<f64>| number(r.naive.as_ref().and_then(of));
     vec![
         ("campaign", campaign.file.name.to_string()),
         ("point", point.name.to_string()),
-        ("device", run.device.device.to_string()),
+        ("device", run.device.device.clone() + untimed),
         ("device_name", run.device.name.to_string()),
         ("policy", r.policy.to_string()),
         ("exec_ms", number(r.exec_ms)),
@@ -47,8 +49,8 @@ fn row(
         ("invalid", r.invalid(run).unwrap_or_default()),
         ("requests", m.requests.to_string()),
         ("simulated_finish_rate", number(Some(r.predicted_percent() / 100.0))),
-        ("laws_alone_finish_rate", naive(|n| n.law.finish_rate)),
-        ("queue_finish_rate", naive(|n| n.queue.finish_rate)),
+        ("laws_alone_finish_rate", naive(|n| Some(n.law.finish_rate))),
+        ("queue_finish_rate", naive(|n| Some(n.queue.as_ref()?.finish_rate))),
         ("draws", r.draws.len().to_string()),
         ("draws_sd_points", number(Some(r.draws_sd_points()))),
         ("draws_low_percent", number(Some(r.middle_percent().0))),

@@ -17,16 +17,22 @@ use std::path::{Path, PathBuf};
 pub struct Finished {
     /// The folder's name.
     pub name: String,
+    /// What its report says against its figures.
+    pub remarks: Vec<&'static str>,
     /// Its results, by the names of their points.
     pub results: Vec<PointResult>,
 }
 
+/// What a report says against its figures, in its own words.
+const REMARKS: [&str; 4] =
+    ["(quick)", "no device was timed", "Not validated a priori", "Not validated re-simulated"];
+
 /// The campaigns in these folders: each is one, or holds some.
 ///
 /// # Errors
-/// When a folder is none and holds none, or a result is damaged.
+/// When a folder is none and holds none, a campaign is given twice, or a result is damaged.
 pub fn finished(folders: &[PathBuf]) -> Result<Vec<Finished>, Error> {
-    let mut all = Vec::new();
+    let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
         let within = match folder.join("points").is_dir() {
             true => vec![folder.clone()],
@@ -39,31 +45,50 @@ pub fn finished(folders: &[PathBuf]) -> Result<Vec<Finished>, Error> {
             return Err(Error::value("FOLDER", found, allowed, remedy));
         }
         for campaign in within {
-            all.push(Finished { name: name(&campaign), results: store::results(&campaign)? });
+            if !seen.insert(whole(&campaign)) {
+                let found = format!("{} twice", campaign.display());
+                return Err(Error::value("FOLDER", found, "each campaign once", "remove one"));
+            }
+            let report = campaign.join("validation.md");
+            let report = orrery_scenario::whole::read(&report).unwrap_or_default();
+            let remarks = REMARKS.into_iter().filter(|remark| report.contains(remark)).collect();
+            all.push(Finished {
+                name: name(&campaign),
+                remarks,
+                results: store::results(&campaign)?,
+            });
         }
     }
     Ok(all)
 }
 
+/// `.` has a name only when it is looked up.
+fn whole(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or(folder.to_path_buf())
+}
+
 fn name(folder: &Path) -> String {
-    // `.` has a name only when it is looked up.
-    let whole = folder.canonicalize().unwrap_or(folder.to_path_buf());
-    whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    whole(folder).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// A row for each campaign, and one for all where there are several, as Markdown.
 pub fn table(campaigns: &[Finished]) -> String {
-    let own = campaigns.iter().map(|c| row(&c.name, &c.results.iter().collect::<Vec<_>>()));
-    let all: Vec<&PointResult> = campaigns.iter().flat_map(|c| &c.results).collect();
-    let rows = own.chain((campaigns.len() > 1).then(|| row("all", &all)));
+    let of = |name: &str, some: &[Finished]| {
+        let remarks = some.iter().flat_map(|c| c.remarks.iter().copied());
+        let mut cells = row(name, &some.iter().flat_map(|c| &c.results).collect::<Vec<_>>());
+        cells.push(Vec::from_iter(remarks.collect::<BTreeSet<_>>()).join(", "));
+        cells
+    };
+    let own = campaigns.iter().map(|c| of(&c.name, std::slice::from_ref(c)));
+    let rows = own.chain((campaigns.len() > 1).then(|| of("all", campaigns)));
     let caption = "Measured less predicted finish rate, in percentage points: mean and largest absolute value over \
                    stable points. By the profile alone: of points between 1 and 99 %, beside what the latency models alone \
                    predict and the number of the other points, with mean errors of latency and goodput in percent. \
                    Re-simulated: of all points whose machine is known. Of sensitive points, the runs in the middle 95 % \
-                   of the draws.";
+                   of the draws. Remarks are those of the reports.";
     let columns = format!(
         "campaign|device|points|runs|same decisions|valid runs|{SUMMED}|sensitive runs inside|re-simulated: known \
-         runs|points re-simulated|mean re-simulated|largest re-simulated|sensitive re-simulated"
+         runs|points re-simulated|mean re-simulated|largest re-simulated|sensitive re-simulated|remarks"
     );
     let mut page = Page::new("validation", "campaigns");
     page.section("Campaigns", [Part::Table(text_table(caption, &columns, rows))]);

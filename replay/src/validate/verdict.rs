@@ -51,8 +51,11 @@ pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
     }
     let bare = uncovered(standing, |r| r.valid().next().is_some());
     not_validated.extend(bare.map(|where_| format!("no valid run of {where_}")));
-    let unfit = standing.profiles.iter().filter(|p| !p.1.verdict.is_empty());
-    not_validated.extend(unfit.map(|(name, p)| format!("{name}: {}", p.verdict.join("; "))));
+    for (name, profile) in &standing.profiles {
+        let against = profile.against(campaign.clocks(), None).into_iter().map(|(_, why, _)| why);
+        let against = against.collect::<Vec<_>>().join("; ");
+        not_validated.extend((!against.is_empty()).then(|| format!("{name}: {against}")));
+    }
     if campaign.quick {
         not_validated.push(QUICK.into());
     }

@@ -302,7 +302,12 @@ fn no_point_begins_that_would_end_after_the_limit() {
         text.replace("virtual_clock = true", &format!("profile = \"{name}.toml\""))
     });
     // Two runs of three seconds each.
-    let ran = go(&file, &home.path().join("b"), (1, 1), Some(Duration::from_secs(6)));
+    // The profile is by a virtual clock.
+    let limit = Some(Duration::from_secs(6));
+    let out = home.path().join("b");
+    let refused = go_on(&file, &out, (1, 1), limit, |_| ()).err().unwrap().to_string();
+    assert!(refused.contains("measured by a virtual clock") && refused.contains("clock"));
+    let ran = go_on(&file, &out, (1, 1), limit, |e| e.any_profile = true).unwrap();
     let v = verdict(&ran.campaign, &ran.standing);
     assert_eq!((v.planned, v.finished, v.within_targets), (14, 0, false));
 }

@@ -1,6 +1,8 @@
 //! The command line: exit codes, messages, files that are whole or absent.
 
 use super::campaign::campaigns;
+use orrery_replay::device::Description;
+use orrery_replay::profile::{Clocks, ProfileFile};
 use orrery_replay::validate::Campaign;
 use serde_json::Value;
 use std::path::Path;
@@ -80,7 +82,18 @@ fn profile_run_schedule_and_compare_go_together() {
     for name in ["predicted.log", "schedule.log", "actions.csv", "run.json"] {
         assert!(at.join("live").join(name).is_file(), "{name}");
     }
-    let told = done(at, &["compare", "live/predicted.log", "live", "--plot", "e.svg"]);
+    let compare = ["compare", "live/predicted.log", "live"];
+    let told = done(at, &[&compare[..], &["--plot", "e.svg"]].concat());
+    assert!(told.contains("\nnote: the clock was virtual: no device was timed\n"), "{told}");
+    let record = std::fs::read_to_string(at.join("live/run.json")).unwrap();
+    let long = [&compare[..], &["--warm-up-s", "100"]].concat();
+    refused(at, &long, &["`--warm-up-s`: found 100", "no request counts"]);
+    let late = record.replace("\"verdict\": \"valid\"", "\"verdict\": { \"invalid\": \"late\" }");
+    std::fs::write(at.join("live/run.json"), late).unwrap();
+    let output = replay(at, &compare);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).ends_with("\nINVALID: late\n"), "{}", text(&output.stdout));
+    std::fs::write(at.join("live/run.json"), record).unwrap();
     assert!(told.contains("each with the prediction of that very batch"), "{told}");
     let figure = std::fs::read_to_string(at.join("e.svg")).unwrap();
     assert!(figure.contains("underprediction") && figure.contains("completion"));
@@ -198,6 +211,10 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     let summed = done(at, &["validated", "v"]);
     let row = summed.lines().last().unwrap();
     assert!(row.starts_with("| v | waits | 14 | 28 | 28 of 28 | 28 | "), "{summed}");
+    assert!(row.ends_with("| no device was timed |"), "{summed}");
+    refused(at, &["validated", ".", "v"], &["FOLDER", "v twice", "remove one"]);
+    let rows = std::fs::read_to_string(at.join("v/validation.csv")).unwrap();
+    assert!(rows.contains(",emulated (virtual clock),"), "{rows}");
     // What others report, beside what predicts less well.
     assert!(told.contains("| latency p90 | % | 13 | 0.00 | 0.00 |"), "{told}");
     assert!(told.contains("| finish rate, at most 1 or at least 99 % | points | "), "{told}");
@@ -456,16 +473,67 @@ fn a_profile_that_is_not_fit_is_refused_unless_it_is_asked_for() {
     let run = ["run", "short.toml", "--policy", "orloj", "--profile", "p.toml", "--virtual-clock"];
     let run = [&run[..], &["--device-config", "device.toml", "--out", "r"]].concat();
     refused(at, &run, &["p.toml", "verdict", "--any-profile"]);
-    done(at, &[&run[..], &["--any-profile"]].concat());
+    let told = done(at, &[&run[..], &["--any-profile"]].concat());
+    assert!(told.contains("note: p.toml is not fit to predict with: the latency model"), "{told}");
+    let told = done(at, &["compare", "r/predicted.log", "r"]);
+    assert!(told.contains("note: p.toml is not fit to predict with: the latency model"), "{told}");
     // One of another device.
     let other = std::fs::read_to_string(at.join("p.toml")).unwrap();
     let from = other.find("verdict = [").unwrap();
     let to = from + other[from..].find(']').unwrap() + 1;
     let other = other.replace(&other[from..to], "verdict = []");
-    let other = other.replace("device = \"emulated\"", "device = \"cuda:0\"");
-    std::fs::write(at.join("p.toml"), other).unwrap();
     let run = [&run[..run.len() - 1], &["r2"]].concat();
-    refused(at, &run, &["p.toml", "cuda:0", "emulated", "--any-profile"]);
+    let edited = |from: &str, to: &str, words: &[&str]| {
+        assert!(other.contains(from), "{from}");
+        std::fs::write(at.join("p.toml"), other.replacen(from, to, 1)).unwrap();
+        refused(at, &run, &[&["p.toml"], words].concat());
+    };
+    edited(
+        "device = \"emulated\"",
+        "device = \"cuda:0\"",
+        &["cuda:0", "emulated", "--any-profile"],
+    );
+    let launch = "[overhead.launch]\nmedian_us = 0.0";
+    for us in ["nan", "-500.0", "1e30"] {
+        let to = format!("[overhead.launch]\nmedian_us = {us}");
+        edited(launch, &to, &["key `overhead.launch.median_us`", "from 0 to an hour"]);
+    }
+    edited("\nsigma = ", "\nsigma = 9", &["key `model.m.noise.sigma`"]);
+    std::fs::write(at.join("p.toml"), &other).unwrap();
+    // By a clock that times no device, and twice.
+    let wall: Vec<&str> = run.iter().copied().filter(|arg| *arg != "--virtual-clock").collect();
+    refused(at, &wall, &["p.toml", "key `clock`", "a virtual clock", "the run's: the wall clock"]);
+    refused(
+        at,
+        &[&run[..], &["--profile", "p.toml"]].concat(),
+        &["p.toml, one more of kind `gpu`"],
+    );
+}
+
+/// A core's profile is of the networks that it ran.
+#[test]
+fn a_profile_is_of_a_device_a_clock_and_what_runs_there() {
+    let folder = campaigns().join("../validated/cpu-large");
+    let profile = ProfileFile::read(&folder.join("profile-b3da7edf.toml")).unwrap();
+    let against = |clocks, change: fn(&mut Description)| {
+        let mut device = profile.device.clone();
+        change(&mut device);
+        let all = profile.against(clocks, Some(&device)).into_iter();
+        all.map(|(key, found, _)| format!("{key}: {found}")).collect::<Vec<_>>().join("; ")
+    };
+    let wall = Clocks::Wall(1);
+    assert_eq!(against(wall, |_| ()), "");
+    assert_eq!(against(Clocks::Wall(20), |_| ()), "clock: measured by the wall clock");
+    assert_eq!(against(Clocks::Virtual, |_| ()), "");
+    let name = against(wall, |d| d.name = "another".to_string());
+    assert!(name.starts_with("device: measured on cpu:1, "), "{name}");
+    let runs = |d: &mut Description| {
+        let fact = d.facts.iter_mut().find(|(fact, _)| fact == "networks").unwrap();
+        fact.1 = "another".to_string();
+    };
+    assert!(against(wall, runs).starts_with("device: measured on "), "{}", against(wall, runs));
+    // Older ones of a worker do not say.
+    assert_eq!(against(wall, |d| d.facts.clear()), "");
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Comparisons of logs that were made by hand, to the number.
 
+use super::campaign::campaigns;
 use orrery_replay::compare::{
     ActionRow, Comparison, Errors, Side, first_difference, report, same_workload,
 };
+use orrery_replay::prediction::{OverheadAs, Prediction};
 use orrery_replay::quantiles::Quantiles;
+use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::{BatchRecord, Closed, Record};
 use orrery_sim::request::{ActionId, AppId, DeviceId, End, ModelId, Request, RequestId, SourceId};
 use orrery_sim::time::{Span, Time};
@@ -100,6 +103,39 @@ fn a_warm_up_does_not_count() {
     (p.warm_up_ns, m.warm_up_ns) = (100_000, 100_000);
     let c = Comparison::of(&p, &m, false).unwrap();
     assert_eq!((c.predicted.requests, c.measured.in_time), (3, 2));
+}
+
+/// What is of no request is no number; two policies are named.
+#[test]
+fn nothing_is_a_figure_of_nothing() {
+    let (mut p, mut m) = (predicted(), measured());
+    (p.names.policy, m.names.policy) = ("fifo".into(), "orloj".into());
+    (p.warm_up_ns, m.warm_up_ns) = (1_000_000_000, 1_000_000_000);
+    let told = report(&Comparison::of(&p, &m, false).unwrap());
+    assert!(told.contains("Predicted is `fifo`, measured is `orloj`."), "{told}");
+    let row = |name: &str| -> Vec<&str> {
+        told.lines()
+            .find(|l| l.trim_start().starts_with(name))
+            .unwrap()
+            .split_whitespace()
+            .collect()
+    };
+    for name in ["finish_rate", "goodput_per_s", "latency_p50", "latency_max"] {
+        assert_eq!(row(name)[1..4], ["-", "-", "-"], "{told}");
+    }
+    assert_eq!(row("requests")[1..4], ["0.000", "0.000", "+0.000"]);
+}
+
+/// A queue without a policy loads no models: it would finish nothing.
+#[test]
+fn there_is_no_naive_queue_where_models_are_loaded() {
+    let naive = |file: &str| {
+        let scenario = Scenario::load(campaigns().join(file)).unwrap();
+        let scenario = scenario.with(&[("arrivals.duration_s".into(), 3.0.into())]).unwrap();
+        let prediction = Prediction::of(&scenario, 1, &[], OverheadAs::Busy).unwrap();
+        prediction.naive(&PolicySpec::parse("clockwork").unwrap(), 1).unwrap().queue
+    };
+    assert!(naive("one-model.toml").is_some() && naive("cold-starts.toml").is_none());
 }
 
 fn action(id: u64, issued: u64, start: u64, end: u64, predicted: u64) -> ActionRow {

@@ -45,6 +45,9 @@ fn scene() {
         match what {
             "hello" => {
                 answer = hello(&scene, id);
+                if scene == "numbered" {
+                    answer["name"] = json!(format!("scene {}", question["device"]));
+                }
             }
             "prepare" if scene == "prepares" => {
                 note("child", std::process::id());
@@ -55,6 +58,9 @@ fn scene() {
                 std::thread::sleep(Duration::from_millis(2));
                 batches += 1;
                 (answer["start_ns"], answer["end_ns"]) = (json!(start), json!(now_ns()));
+                if scene == "half" {
+                    answer["device_ns"] = json!((now_ns() - start) / 2);
+                }
                 if batches == 5 {
                     misbehave(&scene, &mut answer, &mut out, &note);
                 }
@@ -355,13 +361,59 @@ fn models_are_loaded_by_a_process_that_says_that_it_can() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("it says that it cannot load models, and the scenario has `load_ms`"));
     let home = loads("loads");
-    let quick = ["--sizes", "1,2", "--rounds", "3", "--noise-batches", "0", "--stall-s", "0"];
-    let output =
-        run(home.path(), &[&["profile", "s.toml", "--out", "p.toml"], &quick[..]].concat());
+    let output = run(home.path(), &[&["profile", "s.toml", "--out", "p.toml"], QUICK].concat());
     let said = text(&output.stdout) + &text(&output.stderr);
     assert!(said.contains("(7 loads)"), "{said}");
     assert!(said.contains("question and answer through pipes: median"), "{said}");
     nobody_is_left(home.path(), "loads", 2);
+}
+
+const QUICK: &[&str] =
+    &["--sizes", "1,2", "--rounds", "3", "--noise-batches", "0", "--stall-s", "0"];
+
+/// What is in neither `device_ns` nor `away_ns` would be in no prediction.
+#[test]
+fn a_worker_that_counts_half_of_its_batches_gets_no_profile_that_is_fit() {
+    let home = home("half", "");
+    let profile = ["profile", "s.toml", "--out", "p.toml"];
+    let output = run(home.path(), &[&profile[..], QUICK].concat());
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("longer from start to end than on the device"), "{said}");
+}
+
+/// Each device is held against the profile of its own kind.
+#[test]
+fn two_kinds_of_worker_have_a_profile_each() {
+    let home = home("numbered", "");
+    let at = home.path();
+    let scenario = std::fs::read_to_string(at.join("s.toml")).unwrap();
+    let (device, rest) = scenario.split_once("[[device]]\n").unwrap();
+    let kinds = |kinds: &str| std::fs::write(at.join("s.toml"), format!("{device}{kinds}{rest}"));
+    for (number, kind) in ["a", "b"].into_iter().enumerate() {
+        kinds(&format!("[[device]]\nkind = \"{kind}\"\n")).unwrap();
+        let (worker, out) = (format!("worker:{number}"), format!("{kind}.toml"));
+        let args = ["profile", "s.toml", "--device-config", "w.toml", "--device", &worker];
+        let output = replay(at, &[&args[..], &["--out", &out], QUICK].concat());
+        assert!(output.status.code().is_some_and(|c| c < 2), "{}", text(&output.stderr));
+        let profile = std::fs::read_to_string(at.join(&out)).unwrap();
+        let from = profile.find("verdict = [").unwrap();
+        let to = from + profile[from..].find("\n[").unwrap();
+        // A busy machine may not be fit to predict with.
+        let fit = profile.replace(&profile[from..to], "verdict = []\n");
+        std::fs::write(at.join(&out), fit).unwrap();
+    }
+    kinds("[[device]]\nkind = \"a\"\n[[device]]\nkind = \"b\"\n").unwrap();
+    let output = run(at, &[RUN, &["--profile", "b.toml", "--profile", "a.toml"]].concat());
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.code().is_some_and(|c| c < 2), "{said}");
+    let swapped = |kind: &str| std::fs::read_to_string(at.join(format!("{kind}.toml"))).unwrap();
+    std::fs::write(at.join("b.toml"), swapped("b").replace("scene 1", "scene 0")).unwrap();
+    let output =
+        run(at, &[RUN, &["--force", "--profile", "b.toml", "--profile", "a.toml"]].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("b.toml") && said.contains("worker:1, scene 1"), "{said}");
 }
 
 /// The page's worker, its file and its commands, shortened; on a machine that is busy no profile is fit.
