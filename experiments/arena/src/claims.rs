@@ -82,8 +82,6 @@ pub struct Judged {
     pub claim: Claim,
     /// What came of it.
     pub checked: Checked,
-    /// In how many more cells the other system has nothing at all, so that there is no ratio.
-    pub beyond: usize,
 }
 
 /// All that came of the headlines.
@@ -154,10 +152,9 @@ pub fn judge(league: &League, rows: &[Row]) -> Result<Verdicts, SpecError> {
     };
     let one = |(headline, regime, is_own, claim): (&Headline, &Regime, bool, Claim)| {
         let checked = judged(std::slice::from_ref(&claim), &left_out(&claim), &rows).remove(0);
-        let beyond = beyond(&claim, &rows);
-        let checked = excused(league, headline, &claim, beyond, checked);
+        let checked = excused(league, headline, &claim, checked);
         let (headline, regime) = (headline.clone(), regime.clone());
-        Judged { headline, regime, is_own, claim, checked, beyond }
+        Judged { headline, regime, is_own, claim, checked }
     };
     let edge = |h: &Headline| {
         let claims = std::slice::from_ref(&h.claim);
@@ -171,13 +168,7 @@ pub fn judge(league: &League, rows: &[Row]) -> Result<Verdicts, SpecError> {
 }
 
 /// What cannot be asked is not judged, with the reason.
-fn excused(
-    league: &League,
-    headline: &Headline,
-    claim: &Claim,
-    beyond: usize,
-    checked: Checked,
-) -> Checked {
+fn excused(league: &League, headline: &Headline, claim: &Claim, checked: Checked) -> Checked {
     let not = |why: &str| Checked {
         verdict: Verdict::NotJudged,
         why: why.to_string(),
@@ -192,9 +183,6 @@ fn excused(
     match checked.verdict {
         Verdict::NotRun if claim.metric == metric::PEAK && league.rates.is_none() => {
             not("it is of the highest rate, for which `--goodput` searches")
-        }
-        Verdict::NotRun | Verdict::NoAnswer if beyond > 0 => {
-            not("the other finishes nothing, so that there is no ratio")
         }
         _ => checked,
     }
@@ -244,20 +232,6 @@ fn differences(league: &League, a: usize, b: usize, metric: &str) -> Vec<Row> {
         true => searched.filter_map(of).collect(),
         false => league.cells.iter().enumerate().filter_map(of).collect(),
     }
-}
-
-/// In how many cells of a claim the system in the denominator has a value of 0 and the other has more.
-fn beyond(claim: &Claim, rows: &[Row]) -> usize {
-    let is = |r: &&Row, system: &str| {
-        r.system == system && r.metric == claim.metric && r.versus.is_empty() && r.scope == "all"
-    };
-    let at = |r: &Row| orrery_reproduce::numbers::is_at(r, &claim.at);
-    let none = rows.iter().filter(|r| is(r, &claim.over) && r.value == Some(0.0) && at(r));
-    let has = |none: &Row| {
-        let own = rows.iter().find(|r| is(r, &claim.of) && r.case == none.case);
-        own.is_some_and(|r| r.value > Some(0.0))
-    };
-    none.filter(|r| has(r)).count()
 }
 
 /// The places of all scenarios of the suite, for every system that a headline names.
@@ -322,7 +296,8 @@ pub fn rows(league: &League, verdicts: &Verdicts) -> Vec<Row> {
             ..Row::default()
         };
         match j.value() {
-            Some(value) => row.value = Some(value),
+            Some(value) if value.is_finite() => row.value = Some(value),
+            Some(_) => row.without_answer("the ratio is infinite: the other finishes nothing"),
             None => row.without_answer(match j.checked.why.as_str() {
                 "" => "no scenario of the regime was run by both",
                 why => why,
@@ -340,8 +315,7 @@ pub fn json(verdicts: &Verdicts) -> [Value; 2] {
     let one = |j: &Judged| {
         json!({
             "headline": j.headline.id, "source": j.headline.source, "regime": j.regime.name, "own": j.is_own,
-            "text": j.claim.text, "asked": asked(&j.claim), "value": j.value(), "without_ratio": j.beyond,
-            "came_out": j.checked,
+            "text": j.claim.text, "asked": asked(&j.claim), "value": j.value(), "came_out": j.checked,
         })
     };
     let edge = |(h, within): &(Headline, Vec<Within>)| json!({"headline": h.id, "axes": h.edge, "came_out": within});

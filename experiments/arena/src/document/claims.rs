@@ -120,11 +120,10 @@ fn point(judged: &[Judged]) -> String {
 fn value(j: &Judged) -> String {
     let value = j.value().map(|x| match x {
         x if x < 10.0 => format!("{x:.3}"),
+        x if x.is_infinite() => "infinite: the other finishes nothing".to_string(),
         x => format!("{x:.0}"),
     });
     let why = Some(&j.checked.why).filter(|w| !w.is_empty() && j.is_own).cloned();
-    let beyond = (j.beyond > 0)
-        .then(|| format!("no ratio in {} more: the other finishes nothing", j.beyond));
-    let words: Vec<String> = value.into_iter().chain(why).chain(beyond).collect();
+    let words: Vec<String> = value.into_iter().chain(why).collect();
     if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) }
 }

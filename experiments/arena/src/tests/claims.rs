@@ -150,13 +150,15 @@ fn what_was_left_out_is_not_judged_and_says_what_was() {
 }
 
 #[test]
-fn where_the_other_finishes_nothing_there_is_no_ratio_and_it_is_said() {
+fn where_the_other_finishes_nothing_the_ratio_is_infinite() {
     let suite = Suite::find("2026.1").expect("the suite");
-    let (_, judged) = league(suite, 5, &[("orloj", 0.9), ("clockwork", 0.0)]);
+    let (league, judged) = league(suite, 5, &[("orloj", 0.9), ("clockwork", 0.0)]);
     let hidden = of(&judged, "orloj-clockwork", "hidden");
-    assert_eq!(
-        (hidden.beyond, hidden.checked.verdict, hidden.value()),
-        (3, Verdict::NotJudged, None)
-    );
-    assert!(hidden.checked.why.contains("no ratio"), "{hidden:?}");
+    assert_eq!((hidden.checked.verdict, hidden.value()), (Verdict::Holds, Some(f64::INFINITY)));
+    let rows = rows(&league, &judged);
+    let row =
+        rows.iter().find(|r| r.case == "orloj-clockwork" && r.axis("regime") == Some("hidden"));
+    assert!(row.is_some_and(|r| r.value.is_none() && r.reason.contains("finite")), "{row:?}");
+    let text = crate::document::document(&league, None, None, &judged, &[]).to_text();
+    assert!(text.contains("infinite: the other finishes nothing"), "{text}");
 }
