@@ -5,7 +5,7 @@ use orrery_scenario::SpecError;
 use orrery_sim::rng::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 
 /// The most combinations.
@@ -141,10 +141,10 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             return wrong(key, axis.name.clone(), allowed, "choose another name");
         }
         names.push(&axis.name);
-        let words: Vec<String> = axis.values.iter().map(word).collect();
-        if let Some(k) = (1..words.len()).find(|k| words[..*k].contains(&words[*k])) {
+        let mut words = BTreeSet::new();
+        if let Some(k) = axis.values.iter().position(|value| !words.insert(word(value))) {
             let key = format!("axis[{i}].values[{k}]");
-            return wrong(key, words[k].clone(), "each value once", "remove one of the two");
+            return wrong(key, word(&axis.values[k]), "each value once", "remove one of the two");
         }
     }
     for (i, point) in points.iter().enumerate() {
@@ -173,10 +173,10 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
 /// # Errors
 /// Names the second of two that are not.
 pub fn check_apart(points: &[Point]) -> Result<(), SpecError> {
-    let again = |i: &usize| {
-        !points[*i].axes.is_empty() && points[..*i].iter().any(|p| p.axes == points[*i].axes)
-    };
-    let Some(i) = (1..points.len()).find(again) else { return Ok(()) };
+    let mut seen = BTreeSet::new();
+    let mut axes = points.iter().map(|p| &p.axes);
+    let again = axes.position(|axes| !axes.is_empty() && !seen.insert(axes));
+    let Some(i) = again else { return Ok(()) };
     let (key, allowed) = (format!("point[{i}].axes"), "other axes than those of any point before");
     Err(SpecError::value(key, &points[i].axes, allowed, "add an axis that tells the two apart"))
 }

@@ -172,10 +172,11 @@ fn a_worker_of_another_manifest_is_refused() {
 fn a_sweep_too_large_for_a_table_has_its_rows() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     let write = |cells: usize| {
-        let values = vec!["60.0"; cells - 1].join(", ");
+        let points = (1..cells).map(|i| format!("[[point]]\nname = \"{i}\"\n")).collect::<String>();
         let sweep = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
-                     set = { \"arrivals.requests\" = 5, \"profile.batches\" = 1 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
-        place.write("s.toml", format!("{sweep}values = [50.0, {values}]\n"));
+                     set = { \"arrivals.requests\" = 5, \"profile.batches\" = 1 }\n\
+                     [[point]]\nname = \"short\"\nset = { \"model.bert.slo_ms\" = 50.0 }\n";
+        place.write("s.toml", format!("{sweep}{points}"));
     };
     write(50);
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();

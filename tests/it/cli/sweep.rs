@@ -294,10 +294,10 @@ fn a_folder_with_another_manifest_is_refused_with_the_first_difference() {
 #[test]
 fn writers_with_the_same_process_id_do_not_meet() {
     let place = place();
-    let values = ["60.0"; 100].join(", ");
+    let points = (0..100).map(|i| format!("[[point]]\nname = \"{i}\"\n")).collect::<String>();
     let sweep = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
-                 set = { \"arrivals.requests\" = 5 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
-    place.write("s.toml", format!("{sweep}values = [{values}]\n"));
+                 set = { \"arrivals.requests\" = 5 }\n";
+    place.write("s.toml", format!("{sweep}{points}"));
     for out in ["one", "two", "three"] {
         place.run(&["-q", "sweep", "s.toml", "--out", out, "--jobs", "4"]).ok();
         let left = tree(&place.path(out)).into_keys().filter(|k| k.starts_with("cells/")).count();

@@ -162,7 +162,7 @@ fn wrong(text: &str) -> Option<Vec<String>> {
     let policies: Vec<&str> = policies.collect();
     let cells = cells(&sweep);
     let sample = sweep.get("sample").and_then(|sample| sample["count"].as_integer());
-    let count = sample.map_or(cells.len(), |n| n as usize);
+    let count = sample.map_or(cells.len(), |n| cells.len().min(n as usize));
     let mut found = Vec::new();
     if of_cells.len() != count * policies.len() {
         found.push(format!("{} cells, and not {count} of each policy", of_cells.len()));

@@ -13,7 +13,7 @@ const PRICED: &str = "device[1] = { kind = \"slow\", count = 1, can_preempt = tr
 const STEPS: &str =
     "model[0].slo_steps = { first_ms = 20.0, factor = 1.5, every_s = 0.1, count = 3 }";
 const PENALTIES: &str = "app[0].penalties = [{ deadline_x_slo = 1.0, cost = 1.0 }, { deadline_x_slo = 2.0, cost = 4.0 }]";
-const CHANGES: &str = "app[0].changes = [{ at_s = 0.1, weight_factor = 3.0, time_factor = 2.0 }]";
+const CHANGES: &str = "app[0].changes = [{ at_s = 0.1, weight_factor = 3.0 }]";
 const ZOO: &str =
     "zoo = [{ name = \"symphony-1080ti\", models = [\"ResNet50\", \"NASNetMobile\"] }]";
 const NVIDIA: &str =
