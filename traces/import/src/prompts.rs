@@ -78,7 +78,8 @@ pub fn read(
             let (name, other) =
                 if unit_ns == S { ("seconds", "ms") } else { ("milliseconds", "s") };
             reading.assume(format!(
-                "times are taken as {name}, {why}: {} prompts over {} s; `--time-unit {other}` says otherwise",
+                "times are taken as {name}, {why}: {} prompts over {} s; `orrery import --time-unit {other}` says \
+                 otherwise",
                 rows.len(),
                 span * unit_ns / S
             ));

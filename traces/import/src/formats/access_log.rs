@@ -116,7 +116,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         && log.unit_ns.is_none()
         && log.rows.first().is_some_and(is_small)
     {
-        reading.assume("times are taken as seconds from a start: `--time-unit ms` says otherwise");
+        reading.assume("times are taken as seconds from a start: `orrery import --time-unit ms` says otherwise");
     }
     let has_latency = requests.iter().any(|r| r.latency.is_some());
     let workload = Workload::of(log.names, requests);
