@@ -52,7 +52,7 @@ pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 use super::encoder::EncoderConfig;
 use super::encoder::plan::Shape;
 use super::encoder::reference;
-use super::{Description, Device, DeviceError, Worker};
+use super::{Description, Device, DeviceError, Primitive, Worker};
 use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use driver::Gpu;
@@ -72,6 +72,12 @@ pub static KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
 
 /// The fact of a description that says the rate of arithmetic, which a profile keeps.
 pub const ITERATIONS: &str = "arithmetic iterations per us";
+
+/// Samples of each primitive.
+const SAMPLES: u32 = 200;
+
+/// Bytes of a copy: a page of Clockwork's, and a model of ten.
+const COPIES: [(&str, u64); 2] = [("16 MiB", 16 << 20), ("160 MiB", 160 << 20)];
 
 /// An opened CUDA device.
 pub struct CudaDevice {
@@ -258,6 +264,31 @@ impl Device for CudaDevice {
             workers.push(Box::new(Loader::new(Arc::clone(&self.shared))?));
             Ok(workers)
         })
+    }
+
+    fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
+        let us = |span: Span| span.ns() as f64 / 1e3;
+        let of = |name: &str, unit: &str, samples| {
+            let (name, unit) = (name.to_string(), unit.to_string());
+            Primitive { name, unit, samples }
+        };
+        let mut all = Vec::new();
+        for (what, bytes) in COPIES {
+            let copies = self.host_to_device(bytes, SAMPLES / 10)?;
+            // Bytes for each nanosecond are gigabytes a second.
+            let rates = copies.iter().map(|c| c.bytes as f64 / c.device.ns().max(1) as f64);
+            all.push(of(&format!("host to device, {what}"), "GB/s", rates.collect()));
+        }
+        let launches = self.launch_overhead(SAMPLES)?;
+        let each = |f: &dyn Fn(&LaunchSample) -> Span| -> Vec<f64> {
+            launches.iter().map(|l| us(f(l))).collect()
+        };
+        all.push(of("launch, the call", "us", each(&|l| l.call)));
+        all.push(of("launch, until seen to be over", "us", each(&|l| l.host)));
+        all.push(of("launch, on the device", "us", each(&|l| l.device)));
+        let steps = self.timer_steps(SAMPLES)?;
+        all.push(of("device timer step", "ns", steps.iter().map(|s| s.ns() as f64).collect()));
+        Ok(all)
     }
 
     fn steps(&self, model: ModelId) -> Vec<Span> {
