@@ -166,3 +166,10 @@ pub struct Primitive {
     /// What was measured.
     pub samples: Vec<f64>,
 }
+
+impl Primitive {
+    /// Of its three parts.
+    pub fn of(name: &str, unit: &str, samples: Vec<f64>) -> Primitive {
+        Primitive { name: name.to_string(), unit: unit.to_string(), samples }
+    }
+}

@@ -150,11 +150,6 @@ impl Device for CpuDevice {
     }
 
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
-        let of = |name: &str, unit: &str, samples| Primitive {
-            name: name.to_string(),
-            unit: unit.to_string(),
-            samples,
-        };
         let from = vec![1f32; 16 << 20];
         let mut to = vec![0f32; from.len()];
         let bytes = 4.0 * from.len() as f64;
@@ -176,8 +171,8 @@ impl Device for CpuDevice {
         };
         let chains = (0..200).map(chain).collect();
         Ok(vec![
-            of("copy in memory, 64 MiB", "GB/s", copies),
-            of("a multiplication and a rotation, one after another", "ns", chains),
+            Primitive::of("copy in memory, 64 MiB", "GB/s", copies),
+            Primitive::of("a multiplication and a rotation, one after another", "ns", chains),
         ])
     }
 

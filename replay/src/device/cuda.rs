@@ -268,10 +268,7 @@ impl Device for CudaDevice {
 
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
         let us = |span: Span| span.ns() as f64 / 1e3;
-        let of = |name: &str, unit: &str, samples| {
-            let (name, unit) = (name.to_string(), unit.to_string());
-            Primitive { name, unit, samples }
-        };
+        let of = Primitive::of;
         let mut all = Vec::new();
         for (what, bytes) in COPIES {
             let copies = self.host_to_device(bytes, SAMPLES / 10)?;
