@@ -115,7 +115,7 @@ impl CudaDevice {
         let mut made: BTreeMap<(Shape, u32, u32), Arc<Resident>> = BTreeMap::new();
         for (model, entry) in (0..).map(ModelId).zip(&config.models) {
             let Workload::Encoder(e) = &entry.workload else { continue };
-            let shape = Shape { layers: e.layers, heads: e.heads, hidden: e.hidden };
+            let shape = e.shape();
             let key = (shape, e.max_batch, e.padded(e.max_len));
             let resident = match made.get(&key) {
                 Some(resident) => Arc::clone(resident),
