@@ -80,6 +80,15 @@ pub struct Place<'a> {
     pub me: Participant,
 }
 
+impl Place<'_> {
+    /// Waits until an instant, or until a stop is asked for.
+    pub fn wait(&self, until: Time, stop: &Stop) {
+        while self.clock.now() < until && !stop.is_set() {
+            self.clock.wait(self.me, until);
+        }
+    }
+}
+
 /// One executor of a device. Runs on a thread of its own.
 pub trait Worker: Send {
     /// Called once on the worker's thread before its first job: bind a context, touch memory.

@@ -68,10 +68,7 @@ impl Worker for Lane {
             let remedy = "give every model of the scenario an entry in `models`";
             return Err(DeviceError::new(&self.name(), &doing, said, remedy));
         };
-        let until = start + job.fetch;
-        while place.clock.now() < until && !stop.is_set() {
-            place.clock.wait(place.me, until);
-        }
+        place.wait(start + job.fetch, stop);
         let begun = (place.clock.now(), cpu_time());
         let weights = model.weights.read().unwrap_or_else(PoisonError::into_inner);
         let work = &mut self.buffers[number.index()];
