@@ -94,7 +94,7 @@ pub fn replay<'w, P: Policy, O: Observer>(
     sources: Vec<Box<dyn Source + 'w>>,
     policy: P,
     observer: O,
-    rig: &mut dyn Rig,
+    rig: &mut Rig<'_>,
     clock: &dyn Clock,
     options: &Options,
 ) -> Result<Replayed<P, O>, DeviceError> {

@@ -97,7 +97,7 @@ struct Client<'w> {
 pub(super) struct WallHost<'w, 'scope, 'env> {
     world: &'w World,
     crew: Crew<'scope, 'env>,
-    rig: &'env mut dyn Rig,
+    rig: &'env mut Rig<'env>,
     pub queue: EventQueue<Due>,
     /// By device and executor: what the core holds to be running there.
     out: BTreeMap<(DeviceId, u8), Out>,
@@ -121,7 +121,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         world: &'w World,
         sources: Vec<Box<dyn Source + 'w>>,
         crew: Crew<'scope, 'env>,
-        rig: &'env mut dyn Rig,
+        rig: &'env mut Rig<'env>,
         mutation: Option<Mutation>,
     ) -> Self {
         let mut queue = EventQueue::new();
@@ -156,7 +156,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
 
     /// Opens a device and gives its workers their threads.
     pub fn hire(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<(), DeviceError> {
-        let mut device = self.rig.open(id, spec)?;
+        let mut device = (self.rig)(id, spec)?;
         // Its workers are a part of what it says of itself: what multiplies matrices is known then.
         let workers = device.workers(spec.lanes)?;
         let description = device.describe();
