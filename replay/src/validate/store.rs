@@ -51,11 +51,6 @@ impl Store {
         })
     }
 
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     fn result(&self, point: &Point) -> PathBuf {
         self.folder.join("points").join(&point.name).join("result.json")
     }
