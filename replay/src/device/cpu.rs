@@ -32,7 +32,7 @@ mod product;
 
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 
-use super::encoder::reference;
+use super::encoder::random;
 use super::{Description, Device, DeviceError, Primitive, RUNS, Worker};
 use crate::host::Host;
 use crate::threads::cores;
@@ -91,14 +91,14 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
         let encoder = model.workload.encoder.clone();
         let shape = encoder.shape();
         let seed = config.seed.wrapping_add(number as u64);
-        let mut master = reference::weights(&shape, seed);
+        let mut master = random::weights(&shape, seed);
         let floats = usize::try_from(model.weights_mib).unwrap_or(0) << 18;
         if master.len() < floats {
             master.resize(floats, 0.5);
         }
         let weights = RwLock::new(master.clone());
         let (items, length) = (encoder.max_batch, encoder.padded(encoder.max_len));
-        let input = reference::input(&shape, items, length, seed);
+        let input = random::input(&shape, items, length, seed);
         Arc::new(Model { encoder, copied: model.copy, master, weights, input })
     };
     let models = config.models.iter().enumerate().map(model).collect();

@@ -51,7 +51,6 @@ pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
 use super::encoder::EncoderConfig;
 use super::encoder::plan::Shape;
-use super::encoder::reference;
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
@@ -170,27 +169,6 @@ impl CudaDevice {
     /// When the device fails or has no memory left.
     pub fn timer_steps(&self, count: u32) -> Result<Vec<Span>, DeviceError> {
         self.bench(|bench| bench.timer_steps(count))
-    }
-
-    /// Runs an encoder of the configuration on a batch with these lengths, and the same on the CPU (which
-    /// is slow). The largest difference between two values of their outputs.
-    ///
-    /// # Errors
-    /// When the device fails, when `model` is no encoder, or the batch is too large for it.
-    pub fn encoder_error(&self, model: ModelId, lengths: &[u32]) -> Result<f64, DeviceError> {
-        let got = self.encoder_output(model, lengths)?;
-        let shared = &self.shared;
-        let Some((encoder, resident)) = self.encoder(model).zip(shared.encoders.get(&model)) else {
-            return Ok(0.0);
-        };
-        let (shape, largest) = (&resident.shape, encoder.padded(encoder.max_len));
-        let padded = encoder.padded(lengths.iter().copied().max().unwrap_or(0));
-        let input = reference::input(shape, encoder.max_batch, largest, shared.seed);
-        let weights = reference::weights(shape, shared.seed);
-        let wanted = reference::forward(shape, &weights, &input[..got.len()], lengths, padded);
-        let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
-        // Not `max`: that would hide NaN.
-        Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
     }
 
     /// Runs an encoder of the configuration on a batch with these lengths, as a lane does: by its graph, where graphs are

@@ -1,10 +1,10 @@
-//! A transformer encoder: its size, its forward pass as a list of steps, and a reference for tests.
+//! A transformer encoder: its size, its forward pass as a list of steps, and random weights for it.
 //!
 //! A GPU and a processor run the same steps on the same weights: [`plan`] is pure, and each device
 //! executes it. So one checks the other.
 
 pub mod plan;
-pub mod reference;
+pub mod random;
 
 use orrery_sim::time::Span;
 use plan::Shape;

@@ -1,5 +1,6 @@
 //! The device on a real GPU.
 
+use super::reference::off_by;
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
 use orrery_replay::device::cuda::{self, CudaConfig, Curve, Graphs, ModelConfig, Workload};
 use orrery_replay::device::encoder::EncoderConfig;
@@ -54,13 +55,14 @@ pub fn the_encoder_gives_what_plain_loops_give() {
         pad_to: 8,
         lengths: EncoderConfig::one_us_a_token(100),
     };
-    let model = ModelConfig { pages: 1, workload: Workload::Encoder(encoder) };
+    let model = ModelConfig { pages: 1, workload: Workload::Encoder(encoder.clone()) };
     for without_cublas in [true, false] {
         let config = CudaConfig { without_cublas, ..CudaConfig::of(vec![model.clone()]) };
         let mut device = cuda::open(0, config).unwrap();
         let _workers = device.workers(1).unwrap();
         for lengths in [&[1][..], &[17, 100, 3], &[64; 5]] {
-            let off = device.encoder_error(ModelId(0), lengths).unwrap();
+            let got = device.encoder_output(ModelId(0), lengths).unwrap();
+            let off = off_by(&encoder, 0, lengths, &got);
             let description = device.describe();
             eprintln!("{lengths:?}: off by {off:.2e} ({:?})", description.facts.last());
             assert!(off <= 1e-3, "{lengths:?}: off by {off}; {description:?}");
