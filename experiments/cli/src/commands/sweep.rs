@@ -43,7 +43,6 @@ pub struct Sweep {
     /// The sweep file.
     pub file: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Number of replications of each cell, instead of the file's.
@@ -54,7 +53,6 @@ pub struct Sweep {
     #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
