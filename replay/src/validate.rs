@@ -122,7 +122,7 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     let points = points(campaign, &profiles)?;
     // A device without limits takes what any policy makes.
     for point in points.iter().filter(|_| effort.limits.iter().any(Option::is_some)) {
-        let setup = prediction_of(campaign, point, &profiles[&point.profile])?.setup;
+        let setup = prediction_of(campaign, &point.scenario, &profiles[&point.profile])?.setup;
         campaign.check_batches(&setup, &point.policy, &effort.limits)?;
     }
     let count = points.len();
@@ -179,7 +179,7 @@ fn catch_up(
     if again {
         predict_again(campaign, point, law, store, result)?;
     } else if result.naive.is_none() {
-        let prediction = prediction_of(campaign, point, law)?;
+        let prediction = prediction_of(campaign, &point.scenario, law)?;
         result.naive = Some(prediction.naive(&point.policy, campaign.file.seed)?);
     } else {
         return Ok(false);
@@ -288,7 +288,7 @@ fn run_point(
 ) -> Result<Option<PointResult>, Error> {
     let scenario: &Scenario = &point.scenario;
     let seed = campaign.file.seed;
-    let prediction = prediction_of(campaign, point, profile)?;
+    let prediction = prediction_of(campaign, &point.scenario, profile)?;
     let mut result = PointResult::new(point, &effort.date);
     let count = if effort.measure_only { 0 } else { draws(campaign, &prediction) };
     let records = prediction.simulate(Mode::Live(&point.policy), seed, 0)?;
@@ -342,8 +342,8 @@ fn plan_of(campaign: &Campaign, predicted: &[Record]) -> Option<Plan> {
     (campaign.file.mode == ModeName::Schedule).then(|| Plan::from_records(predicted))
 }
 
-fn prediction_of(c: &Campaign, point: &Point, law: &ProfileFile) -> Result<Prediction, Error> {
-    Prediction::of(&point.scenario, c.file.seed, std::slice::from_ref(law), c.file.overhead)
+fn prediction_of(c: &Campaign, at: &Scenario, law: &ProfileFile) -> Result<Prediction, Error> {
+    Prediction::of(at, c.file.seed, std::slice::from_ref(law), c.file.overhead)
 }
 
 /// Without noise and stalls they are all the same.
@@ -402,7 +402,7 @@ fn drawn(
     let numbers: Vec<u32> = (0..count).collect();
     // A prediction stays on its thread.
     let some = |numbers: &[u32]| -> Result<Vec<f64>, Error> {
-        let prediction = prediction_of(campaign, point, law)?;
+        let prediction = prediction_of(campaign, &point.scenario, law)?;
         let warm_up = prediction.setup.window.from.ns();
         let rate = |draw| Ok(Summary::of(&simulate(&prediction, draw)?, warm_up).finish_rate);
         numbers.iter().copied().map(rate).collect()
@@ -419,7 +419,7 @@ fn predict_again(
     store: &Store,
     result: &mut PointResult,
 ) -> Result<(), Error> {
-    let prediction = prediction_of(campaign, point, profile)?;
+    let prediction = prediction_of(campaign, &point.scenario, profile)?;
     let count = draws(campaign, &prediction);
     let kept = store.run_path(point, 1).join("predicted.log");
     let records = match campaign.file.mode {
