@@ -2,7 +2,7 @@
 
 use super::crew::{Crew, Report};
 use super::lateness::Recorder;
-use super::{Lateness, Rig};
+use super::Rig;
 use crate::device::{Description, DeviceError, Job, Ran, Stop, Work};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{self, Begin, DeviceChange, Host, Input, Wake};
@@ -96,7 +96,7 @@ struct Client<'w> {
 
 pub(super) struct WallHost<'w, 'scope, 'env> {
     world: &'w World,
-    crew: Crew<'scope, 'env>,
+    pub crew: Crew<'scope, 'env>,
     rig: &'env mut Rig<'env>,
     pub queue: EventQueue<Due>,
     /// By device and executor: what the core holds to be running there.
@@ -173,11 +173,6 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         Ok(())
     }
 
-    /// Waits until every worker is ready for its first job.
-    pub fn wait_until_ready(&self) -> Result<Vec<String>, DeviceError> {
-        self.crew.wait_until_ready()
-    }
-
     /// Ends the workers, and gives what was measured of actions.
     pub fn dismiss(mut self) -> Vec<Measured> {
         for ((device, executor), out) in &self.out {
@@ -191,10 +186,6 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
     /// Jobs whose end is still to come.
     pub fn jobs_out(&self) -> usize {
         self.out.len()
-    }
-
-    pub fn lateness(&mut self) -> Lateness {
-        std::mem::take(&mut self.late).lateness()
     }
 
     pub fn source_failure(&mut self) -> Option<String> {
