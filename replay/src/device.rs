@@ -165,6 +165,11 @@ pub trait Device: Send {
     fn batch_max(&self, model: ModelId) -> Option<u32>;
 }
 
+/// The default of seeds, and of what counts from one.
+pub(crate) fn one<N: From<u8>>() -> N {
+    N::from(1)
+}
+
 /// A measured number of a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {

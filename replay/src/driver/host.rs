@@ -1,8 +1,8 @@
 //! The core's host on a wall clock: its queue of wake-ups, its sources, and its devices.
 
+use super::Rig;
 use super::crew::{Crew, Report};
 use super::lateness::Recorder;
-use super::Rig;
 use crate::device::{Description, DeviceError, Job, Ran, Stop, Work};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{self, Begin, DeviceChange, Host, Input, Wake};
