@@ -1,5 +1,7 @@
 //! The way to CUDA devices: the one place outside `device/cuda` that knows of them.
 
+pub use crate::device::cuda::look;
+
 use super::each::{ENCODER, nothing_is_cut, one_for_each};
 use crate::device::Device;
 use crate::device::cuda::{self, CudaConfig, Workload};
@@ -61,9 +63,4 @@ fn same_pages(file: &Path, config: &CudaConfig, scenario: &Scenario) -> Result<(
         pages if pages == memory => Ok(()),
         pages => wrong("cuda.cache_pages".to_string(), pages, memory, "`memory_pages`"),
     }
-}
-
-/// What was looked for, and what was found: a line each.
-pub fn look() -> Vec<String> {
-    cuda::look().to_string().lines().map(str::to_string).collect()
 }
