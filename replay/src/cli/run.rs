@@ -6,7 +6,7 @@ use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::device::worker::stop_preparing;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
-use crate::error::{Error, read_text};
+use crate::error::Error;
 use crate::folder::{Unfinished, sha256};
 use crate::host;
 use crate::prediction::{ModeName, OverheadAs, Prediction, check_mode, of_kind};
@@ -18,7 +18,7 @@ use crate::threads::Placement;
 use crate::validate::{Limits, beyond, limits};
 use clap::Args;
 use orrery_report::say;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_scenario::{PolicySpec, Scenario, read_text};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
@@ -243,8 +243,8 @@ impl Run {
     }
 
     fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
-        let profiles = self.profile.iter().map(|file| read_text(file));
-        let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
+        let profiles = self.profile.iter().map(read_text);
+        let profiles = profiles.collect::<Result<Vec<String>, _>>()?;
         Ok(RunRecord {
             mode: self.mode,
             overhead: self.overhead,

@@ -2,10 +2,11 @@
 
 use super::outcome::PointResult;
 use super::point::Point;
-use crate::error::{Error, read_text};
+use crate::error::Error;
 use crate::folder::Unfinished;
 use crate::profile::ProfileFile;
 use orrery_report::whole_file::write_atomically;
+use orrery_scenario::read_text;
 use std::path::{Path, PathBuf};
 
 /// The folder.
