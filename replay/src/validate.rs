@@ -39,6 +39,7 @@ use crate::device::Description;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::Error;
+use crate::folder::Unfinished;
 use crate::host::Host;
 use crate::prediction::{Mode, ModeName, Prediction};
 use crate::profile::{self, Clocks, ProfileFile};
@@ -49,6 +50,7 @@ use crate::retrace::read_inputs;
 use crate::runner::{self, Ran, Run};
 use crate::threads::cores;
 use crate::twin::{Knowledge, Twin};
+use orrery_report::whole_file::write_atomically;
 use orrery_scenario::Scenario;
 use orrery_sim::log::Record;
 use orrery_sim::time::{Span, Time};
@@ -231,30 +233,27 @@ fn profiles(
         if profiles.contains_key(&name) {
             continue;
         }
-        if let Some(file) = campaign.named_profile() {
-            let found = ProfileFile::read(&file)?;
-            let device = (!effort.any_profile).then(|| campaign.device.open(&scenario, 0));
-            let device = device.transpose()?.map(|device| device.describe());
-            fit(&found, &file, campaign.clocks(), device.as_ref(), effort)?;
-            profiles.insert(name, found);
-            continue;
-        }
-        let file = store.profile_file(&name);
-        if let Some(found) = store.profile(&name)? {
-            fit(&found, &file, campaign.clocks(), None, effort)?;
-            profiles.insert(name, found);
-            continue;
-        }
-        (effort.say)(&format!("profiling {} for {name}", campaign.device.target));
+        let named = campaign.named_profile();
+        let file = named.clone().unwrap_or_else(|| store.profile_file(&name));
+        let (mut device, clocks) = (None, campaign.clocks());
         let mut open = || campaign.device.open(&scenario, 0);
-        let (settings, placement) = (&campaign.file.profiling, campaign.placement());
-        let mut made =
-            profile::profile(&scenario, settings, campaign.clocks(), placement, &mut open)?;
-        made.date.clone_from(&effort.date);
-        made.command.clone_from(&effort.command);
-        store.write_profile(&name, &made)?;
-        fit(&made, &file, campaign.clocks(), None, effort)?;
-        profiles.insert(name, made);
+        let profile = if named.is_some() || file.is_file() {
+            let found = ProfileFile::read(&file)?;
+            if named.is_some() && !effort.any_profile {
+                device = Some(open()?.describe());
+            }
+            found
+        } else {
+            (effort.say)(&format!("profiling {} for {name}", campaign.device.target));
+            let (settings, placement) = (&campaign.file.profiling, campaign.placement());
+            let mut made = profile::profile(&scenario, settings, clocks, placement, &mut open)?;
+            made.date.clone_from(&effort.date);
+            made.command.clone_from(&effort.command);
+            write_atomically(&file, made.to_toml().as_ref())?;
+            made
+        };
+        fit(&profile, &file, clocks, device.as_ref(), effort)?;
+        profiles.insert(name, profile);
     }
     Ok(profiles)
 }
@@ -528,7 +527,8 @@ fn keep(
     ran: &Ran,
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
-    let folder = store.run_folder(point, repetition)?;
+    // It takes the place of an older one.
+    let folder = Unfinished::begin(&store.run_path(point, repetition), true)?;
     let record = RunRecord {
         date: effort.date.clone(),
         command: effort.command.clone(),
