@@ -84,13 +84,6 @@ pub struct Merge {
     pub html: Option<PathBuf>,
 }
 
-impl Merge {
-    /// Where the result goes.
-    pub fn output(&self) -> Output {
-        Output { format: self.format, out: None, html: self.html.clone() }
-    }
-}
-
 /// Runs it.
 ///
 /// # Errors
@@ -193,7 +186,7 @@ fn prune<S: Subject>(
 /// # Errors
 /// When the manifest is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
-    let output = args.output();
+    let output = Output { format: args.format, out: None, html: args.html.clone() };
     output.html.as_deref().map_or(Ok(()), page::check)?;
     if !reproduce::is_sharded(&args.folder) {
         return join(&Store::existing(&args.folder)?, &output);
