@@ -19,6 +19,11 @@ const TIMED: ModelId = ModelId(0);
 const COMPUTE: ModelId = ModelId(1);
 const ENCODER: ModelId = ModelId(2);
 
+/// One that runs these models, with nothing special.
+fn running(models: Vec<ModelConfig>) -> CudaConfig {
+    CudaConfig { models, ..toml::from_str("models = []").unwrap() }
+}
+
 fn encoder() -> EncoderConfig {
     EncoderConfig {
         layers: 3,
@@ -34,7 +39,7 @@ fn encoder() -> EncoderConfig {
 fn config() -> CudaConfig {
     let curve = Curve::Eq3 { c0_us: 500.0, c1: 0.5 };
     let model = |pages, workload| ModelConfig { pages, workload };
-    CudaConfig::of(vec![
+    running(vec![
         model(2, Workload::Timed(curve)),
         model(3, Workload::Compute(curve)),
         model(1, Workload::Encoder(encoder())),
@@ -323,7 +328,7 @@ fn measure() -> Result<(), DeviceError> {
 /// Batches until one fails.
 fn many() -> Result<(), DeviceError> {
     let models = config().models[..1].to_vec();
-    let mut stage = Stage::open(CudaConfig { patience_s: 1, ..CudaConfig::of(models) })?;
+    let mut stage = Stage::open(CudaConfig { patience_s: 1, ..running(models) })?;
     for ran in 0..100 {
         let run = stage.run(batch(TIMED, 1, Span::ZERO), Span::ZERO, &Stop::default());
         if run.is_err() {
