@@ -70,14 +70,13 @@ impl Plan {
         for (model, slo_ms) in self.problem.slos_ms().into_iter().take(SLIDERS_MAX) {
             if is_plain(&model) {
                 let key = format!("slo:{model}");
-                numbers.push(around(key, format!("SLO of {model}"), "ms", slo_ms));
+                numbers.push(around(&key, &format!("SLO of {model}"), "ms", slo_ms));
             }
         }
-        let label = "SLO violations allowed, share".to_string();
-        let bad = around("bad_rate".to_string(), label, "", plan.target());
+        let bad = around("bad_rate", "SLO violations allowed, share", "", plan.target());
         numbers.push(Control { min: 1e-4, max: 0.5, ..bad });
         if let Some(budget) = plan.budget_usd_per_hour {
-            numbers.push(around("budget".to_string(), "budget".to_string(), "$/h", budget));
+            numbers.push(around("budget", "budget", "$/h", budget));
         }
         let kinds = plan.instance.iter().enumerate().take(SLIDERS_MAX);
         let kinds = kinds.filter(|(_, t)| is_plain(&t.kind));
@@ -89,14 +88,14 @@ impl Plan {
             let usd = (usd * 1e6).round() / 1e6;
             if usd > 0.0 {
                 let (key, label) = (format!("price:{}", t.kind), format!("price of {}", t.kind));
-                numbers.push(around(key, label, "$/h", usd));
+                numbers.push(around(&key, &label, "$/h", usd));
             }
         }
         for (i, t) in kinds {
             let now = f64::from(t.count_max.unwrap_or(self.problem.counts_max[i]));
             let most = (now * REACH).clamp(1.0, f64::from(COUNT_MAX));
             let (key, label) = (format!("limit:{}", t.kind), format!("most of {}", t.kind));
-            numbers.push(Control { zero: "none", ..count(key, label, (now, 0.0, most)) });
+            numbers.push(Control { zero: "none", ..count(&key, &label, (now, 0.0, most)) });
         }
         PlanControls {
             name: plan.name().to_string(),
@@ -111,9 +110,9 @@ impl Plan {
 
     /// What is assumed of all models together.
     fn assumptions(&self) -> Vec<Control> {
-        let around = |key: &str, label: &str| around(key.to_string(), label.to_string(), "", 1.0);
-        let from_none = |key: &str, label: &str, unit, max| {
-            let none = count(key.to_string(), label.to_string(), (0.0, 0.0, max));
+        let around = |key, label| around(key, label, "", 1.0);
+        let from_none = |key, label, unit, max| {
+            let none = count(key, label, (0.0, 0.0, max));
             Control { unit, whole: false, zero: "as in the plan", ..none }
         };
         vec![
