@@ -184,9 +184,5 @@ fn devices() -> String {
         _ => format!("cpu:1 to cpu:{last}: {keeps}"),
     };
     text += "worker:N: any program that answers (docs/worker.md); `--device-config` says which\n";
-    for line in look() {
-        text += &line;
-        text.push('\n');
-    }
-    text
+    text + &look().to_string()
 }

@@ -80,6 +80,15 @@ pub struct Place<'a> {
     pub me: Participant,
 }
 
+impl Place<'_> {
+    /// Waits until an instant, or until a stop is asked for.
+    pub fn wait(&self, until: Time, stop: &Stop) {
+        while self.clock.now() < until && !stop.is_set() {
+            self.clock.wait(self.me, until);
+        }
+    }
+}
+
 /// One executor of a device. Runs on a thread of its own.
 pub trait Worker: Send {
     /// Called once on the worker's thread before its first job: bind a context, touch memory.
@@ -156,6 +165,11 @@ pub trait Device: Send {
     fn batch_max(&self, model: ModelId) -> Option<u32>;
 }
 
+/// The default of seeds, and of what counts from one.
+pub(crate) fn one<N: From<u8>>() -> N {
+    N::from(1)
+}
+
 /// A measured number of a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {
@@ -165,4 +179,11 @@ pub struct Primitive {
     pub unit: String,
     /// What was measured.
     pub samples: Vec<f64>,
+}
+
+impl Primitive {
+    /// Of its three parts.
+    pub fn of(name: &str, unit: &str, samples: Vec<f64>) -> Primitive {
+        Primitive { name: name.to_string(), unit: unit.to_string(), samples }
+    }
 }

@@ -94,7 +94,7 @@ pub fn replay<'w, P: Policy, O: Observer>(
     sources: Vec<Box<dyn Source + 'w>>,
     policy: P,
     observer: O,
-    rig: &mut dyn Rig,
+    rig: &mut Rig<'_>,
     clock: &dyn Clock,
     options: &Options,
 ) -> Result<Replayed<P, O>, DeviceError> {
@@ -108,7 +108,7 @@ pub fn replay<'w, P: Policy, O: Observer>(
             }
         }
         let mut notes = threads::settle(options.placement, 0);
-        match host.wait_until_ready() {
+        match host.crew.wait_until_ready() {
             Ok(theirs) => notes.extend(theirs),
             Err(e) => {
                 host.dismiss();
@@ -122,7 +122,7 @@ pub fn replay<'w, P: Policy, O: Observer>(
             control(&mut core, &mut host, clock, world.until, options.stop);
         let failure = failure.or_else(|| host.source_failure().map(Failure::Source));
         let (policy, (issues, observer)) = core.finish(end);
-        let lateness = host.lateness();
+        let lateness = std::mem::take(&mut host.late).lateness();
         let failed = host.failed.take();
         let devices = std::mem::take(&mut host.descriptions);
         let controller_busy = host.busy;

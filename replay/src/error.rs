@@ -1,9 +1,9 @@
 //! What can go wrong with a replay: input, device, files, figures.
 
 use orrery_plots::PlotError;
-use orrery_scenario::SpecError;
 use orrery_scenario::kind::{self, Kind};
 use orrery_scenario::scenario::texts;
+use orrery_scenario::{SpecError, read_text};
 use orrery_sim::log::LogError;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -78,14 +78,6 @@ impl Error {
         let found = format!("{}: {error}", path.display());
         Error::value("--out", found, "a place that can be written", "choose another, or make room")
     }
-}
-
-/// Reads a file of text whole.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn read_text(file: &Path) -> Result<String, Error> {
-    Ok(orrery_scenario::read_text(file)?)
 }
 
 /// Reads a TOML file of a kind.

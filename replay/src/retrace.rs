@@ -12,7 +12,8 @@
 
 use crate::compare::{ActionRow, Side, decisions, first_difference, rows_csv};
 use crate::driver::Handled;
-use crate::error::{Error, read_text};
+use crate::error::Error;
+use orrery_scenario::read_text;
 use orrery_sim::core::{Begin, kind_of_rank, rank_of_kind};
 use orrery_sim::driver::{Failure, Machine, Next, Took, World, simulate};
 use orrery_sim::log::{MemoryLog, Record};

@@ -3,7 +3,7 @@
 use crate::card::{self, Card};
 use crate::compare::{ActionRow, Side};
 use crate::device::{Description, Device, DeviceError};
-use crate::driver::{Handled, Lateness, Options, Replayed, Rig, replay};
+use crate::driver::{Handled, Lateness, Options, Replayed, replay};
 use crate::error::Error;
 pub use crate::prediction::Mode;
 use crate::prediction::Prediction;
@@ -39,6 +39,24 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Opens the n-th device.
+    fn open(&self, n: usize) -> Result<Box<dyn Device>, Error> {
+        self.device.nth(n, self.scenario).open(self.scenario, self.noise)
+    }
+
+    /// Opens one that is asked for in mid-run.
+    fn open_later(&self, id: DeviceId) -> Result<Box<dyn Device>, DeviceError> {
+        self.open(id.index()).map_err(|e| match e {
+            Error::Device(e) => e,
+            other => {
+                let (device, doing) =
+                    (self.device.target.to_string(), format!("opening it as {id}"));
+                let remedy = "correct its configuration";
+                DeviceError::new(&device, &doing, other.to_string(), remedy)
+            }
+        })
+    }
+
     fn is_timed(&self) -> bool {
         is_timed(self.device, self.clocks)
     }
@@ -79,38 +97,6 @@ pub struct Ran {
     pub card: [Card; 2],
 }
 
-/// Devices that were opened beforehand, so that what is wrong with one is told as it is, and not as a
-/// failure of a run; later ones are opened when they are asked for.
-struct Ready<'a> {
-    waiting: VecDeque<Box<dyn Device>>,
-    choice: &'a Choice,
-    scenario: &'a Scenario,
-    noise: u64,
-}
-
-impl Rig for Ready<'_> {
-    fn open(&mut self, id: DeviceId, _: &DeviceSpec) -> Result<Box<dyn Device>, DeviceError> {
-        if let Some(device) = self.waiting.pop_front() {
-            return Ok(device);
-        }
-        self.choice.nth(id.index(), self.scenario).open(self.scenario, self.noise).map_err(|e| {
-            match e {
-                Error::Device(e) => e,
-                other => {
-                    let (device, doing) =
-                        (self.choice.target.to_string(), format!("opening it as {id}"));
-                    DeviceError::new(
-                        &device,
-                        &doing,
-                        other.to_string(),
-                        "correct its configuration",
-                    )
-                }
-            }
-        })
-    }
-}
-
 /// Runs it.
 ///
 /// # Errors
@@ -122,12 +108,12 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     // The device pins its workers; the controller must not share a core with one.
     options.placement.pin |= matches!(run.device.target, Target::Cpu(_));
     let world = &run.prediction.world;
-    let devices = (0..world.core.devices.len())
-        .map(|n| run.device.nth(n, run.scenario).open(run.scenario, run.noise));
-    let waiting = devices.collect::<Result<VecDeque<_>, _>>()?;
+    // Beforehand, so that what is wrong with one is told as it is, and not as a failure of a run.
+    let devices = (0..world.core.devices.len()).map(|n| run.open(n));
+    let mut waiting = devices.collect::<Result<VecDeque<_>, _>>()?;
     let described = waiting.front().map(|device| device.describe()).unwrap_or_default();
-    let (choice, scenario, noise) = (run.device, run.scenario, run.noise);
-    let mut rig = Ready { waiting, choice, scenario, noise };
+    let mut rig =
+        |id: DeviceId, _: &DeviceSpec| waiting.pop_front().map_or_else(|| run.open_later(id), Ok);
     let sources = run.prediction.setup.sources(run.seed)?;
     if let Mode::Live(policy) = mode {
         run.prediction.setup.check_policy(policy)?;

@@ -22,12 +22,14 @@ pub fn cores() -> &'static [usize] {
     })
 }
 
-/// Where threads run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where threads run. Those that are pinned have a core each: the controller the first, workers the next.
+#[derive(clap::Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// Pin each thread to a core of its own: the controller to the first, workers to the next.
+    /// Pin threads to cores.
+    #[arg(long)]
     pub pin: bool,
-    /// Run at real-time priority.
+    /// Request real-time priority.
+    #[arg(long)]
     pub real_time: bool,
 }
 

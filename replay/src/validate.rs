@@ -39,6 +39,7 @@ use crate::device::Description;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::Error;
+use crate::folder::Unfinished;
 use crate::host::Host;
 use crate::prediction::{Mode, ModeName, Prediction};
 use crate::profile::{self, Clocks, ProfileFile};
@@ -49,6 +50,7 @@ use crate::retrace::read_inputs;
 use crate::runner::{self, Ran, Run};
 use crate::threads::cores;
 use crate::twin::{Knowledge, Twin};
+use orrery_report::whole_file::write_atomically;
 use orrery_scenario::Scenario;
 use orrery_sim::log::Record;
 use orrery_sim::time::{Span, Time};
@@ -122,7 +124,7 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     let points = points(campaign, &profiles)?;
     // A device without limits takes what any policy makes.
     for point in points.iter().filter(|_| effort.limits.iter().any(Option::is_some)) {
-        let setup = prediction_of(campaign, point, &profiles[&point.profile])?.setup;
+        let setup = prediction_of(campaign, &point.scenario, &profiles[&point.profile])?.setup;
         campaign.check_batches(&setup, &point.policy, &effort.limits)?;
     }
     let count = points.len();
@@ -179,7 +181,7 @@ fn catch_up(
     if again {
         predict_again(campaign, point, law, store, result)?;
     } else if result.naive.is_none() {
-        let prediction = prediction_of(campaign, point, law)?;
+        let prediction = prediction_of(campaign, &point.scenario, law)?;
         result.naive = Some(prediction.naive(&point.policy, campaign.file.seed)?);
     } else {
         return Ok(false);
@@ -231,30 +233,27 @@ fn profiles(
         if profiles.contains_key(&name) {
             continue;
         }
-        if let Some(file) = campaign.named_profile() {
-            let found = ProfileFile::read(&file)?;
-            let device = (!effort.any_profile).then(|| campaign.device.open(&scenario, 0));
-            let device = device.transpose()?.map(|device| device.describe());
-            fit(&found, &file, campaign.clocks(), device.as_ref(), effort)?;
-            profiles.insert(name, found);
-            continue;
-        }
-        let file = store.profile_file(&name);
-        if let Some(found) = store.profile(&name)? {
-            fit(&found, &file, campaign.clocks(), None, effort)?;
-            profiles.insert(name, found);
-            continue;
-        }
-        (effort.say)(&format!("profiling {} for {name}", campaign.device.target));
+        let named = campaign.named_profile();
+        let file = named.clone().unwrap_or_else(|| store.profile_file(&name));
+        let (mut device, clocks) = (None, campaign.clocks());
         let mut open = || campaign.device.open(&scenario, 0);
-        let (settings, placement) = (&campaign.file.profiling, campaign.placement());
-        let mut made =
-            profile::profile(&scenario, settings, campaign.clocks(), placement, &mut open)?;
-        made.date.clone_from(&effort.date);
-        made.command.clone_from(&effort.command);
-        store.write_profile(&name, &made)?;
-        fit(&made, &file, campaign.clocks(), None, effort)?;
-        profiles.insert(name, made);
+        let profile = if named.is_some() || file.is_file() {
+            let found = ProfileFile::read(&file)?;
+            if named.is_some() && !effort.any_profile {
+                device = Some(open()?.describe());
+            }
+            found
+        } else {
+            (effort.say)(&format!("profiling {} for {name}", campaign.device.target));
+            let (settings, placement) = (&campaign.file.profiling, campaign.placement());
+            let mut made = profile::profile(&scenario, settings, clocks, placement, &mut open)?;
+            made.date.clone_from(&effort.date);
+            made.command.clone_from(&effort.command);
+            write_atomically(&file, made.to_toml().as_ref())?;
+            made
+        };
+        fit(&profile, &file, clocks, device.as_ref(), effort)?;
+        profiles.insert(name, profile);
     }
     Ok(profiles)
 }
@@ -288,7 +287,7 @@ fn run_point(
 ) -> Result<Option<PointResult>, Error> {
     let scenario: &Scenario = &point.scenario;
     let seed = campaign.file.seed;
-    let prediction = prediction_of(campaign, point, profile)?;
+    let prediction = prediction_of(campaign, &point.scenario, profile)?;
     let mut result = PointResult::new(point, &effort.date);
     let count = if effort.measure_only { 0 } else { draws(campaign, &prediction) };
     let records = prediction.simulate(Mode::Live(&point.policy), seed, 0)?;
@@ -342,8 +341,8 @@ fn plan_of(campaign: &Campaign, predicted: &[Record]) -> Option<Plan> {
     (campaign.file.mode == ModeName::Schedule).then(|| Plan::from_records(predicted))
 }
 
-fn prediction_of(c: &Campaign, point: &Point, law: &ProfileFile) -> Result<Prediction, Error> {
-    Prediction::of(&point.scenario, c.file.seed, std::slice::from_ref(law), c.file.overhead)
+fn prediction_of(c: &Campaign, at: &Scenario, law: &ProfileFile) -> Result<Prediction, Error> {
+    Prediction::of(at, c.file.seed, std::slice::from_ref(law), c.file.overhead)
 }
 
 /// Without noise and stalls they are all the same.
@@ -402,7 +401,7 @@ fn drawn(
     let numbers: Vec<u32> = (0..count).collect();
     // A prediction stays on its thread.
     let some = |numbers: &[u32]| -> Result<Vec<f64>, Error> {
-        let prediction = prediction_of(campaign, point, law)?;
+        let prediction = prediction_of(campaign, &point.scenario, law)?;
         let warm_up = prediction.setup.window.from.ns();
         let rate = |draw| Ok(Summary::of(&simulate(&prediction, draw)?, warm_up).finish_rate);
         numbers.iter().copied().map(rate).collect()
@@ -419,7 +418,7 @@ fn predict_again(
     store: &Store,
     result: &mut PointResult,
 ) -> Result<(), Error> {
-    let prediction = prediction_of(campaign, point, profile)?;
+    let prediction = prediction_of(campaign, &point.scenario, profile)?;
     let count = draws(campaign, &prediction);
     let kept = store.run_path(point, 1).join("predicted.log");
     let records = match campaign.file.mode {
@@ -528,7 +527,8 @@ fn keep(
     ran: &Ran,
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
-    let folder = store.run_folder(point, repetition)?;
+    // It takes the place of an older one.
+    let folder = Unfinished::begin(&store.run_path(point, repetition), true)?;
     let record = RunRecord {
         date: effort.date.clone(),
         command: effort.command.clone(),

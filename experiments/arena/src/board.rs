@@ -100,6 +100,13 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
+/// The mean of a policy's values of a metric, over the scenarios that have them.
+pub(crate) fn mean_over(cells: &[Vec<Fought>], policy: usize, metric: &str) -> Option<f64> {
+    let of = |row: &Vec<Fought>| row[policy].values(metric).as_deref().map(mean);
+    let all: Vec<f64> = cells.iter().filter_map(of).collect();
+    (!all.is_empty()).then(|| mean(&all))
+}
+
 /// Whether the first of two policies is better for sure.
 fn is_sure(interval: Option<Interval>) -> bool {
     interval.is_some_and(|i| i.low > 0.0 && i.mean >= LEAST_LEAD)

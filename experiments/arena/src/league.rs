@@ -1,6 +1,6 @@
 //! A league: what was asked, the cells that were run, and what follows from them.
 
-use crate::board::{Best, Board, LEAST_LEAD, Line};
+use crate::board::{Best, Board, LEAST_LEAD, Line, mean_over};
 use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
 use crate::rates::Rates;
@@ -80,12 +80,7 @@ impl League {
 
     /// The mean of the worst model's finish rate over the scenarios that have it.
     pub fn worst_model(&self, policy: usize) -> Option<f64> {
-        let of = |row: &Vec<Fought>| {
-            let values = row[policy].values(metric::WORST_MODEL)?;
-            Some(values.iter().sum::<f64>() / values.len() as f64)
-        };
-        let all: Vec<f64> = self.cells.iter().filter_map(of).collect();
-        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+        mean_over(&self.cells, policy, metric::WORST_MODEL)
     }
 
     /// How far behind the best a policy is in each scenario that it ran.

@@ -2,6 +2,7 @@
 //!
 //! The search is that of `orrery goodput`; only its bracket is wider and its probes are shorter.
 
+use crate::board::mean;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::Suite;
 use orrery_results::metric;
@@ -70,8 +71,7 @@ pub fn part(asked: &Asked, how: &How) -> Result<Option<usize>, SpecError> {
 
 /// The mean rate of a cell, where every seed has one.
 pub fn rate(cell: &Fought) -> Option<f64> {
-    let values = cell.values(metric::PEAK)?;
-    Some(values.iter().sum::<f64>() / values.len() as f64)
+    cell.values(metric::PEAK).as_deref().map(mean)
 }
 
 impl Rates {

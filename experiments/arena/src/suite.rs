@@ -3,7 +3,7 @@
 //! It never changes once it is named; its hash is that of all its files and stands in every result.
 
 use crate::shipped;
-use orrery_results::{pair, pairs};
+use orrery_results::pair;
 use orrery_scenario::scenario::texts;
 use orrery_scenario::{Scenario, SpecError, read_text};
 use orrery_sweep::hash::{Hasher, sha256};
@@ -62,11 +62,6 @@ impl Asked {
     /// The value at an axis, if it lies on it.
     pub fn at(&self, axis: &str) -> Option<&str> {
         pair(&self.axes, axis)
-    }
-
-    /// All axes with their values.
-    pub fn axis_list(&self) -> impl Iterator<Item = (&str, &str)> {
-        pairs(&self.axes)
     }
 }
 

@@ -7,7 +7,7 @@
 //!        its default times 4^u, u uniform from -1 to 1 (a default of 0: from 0 to 10), within what is allowed
 //! ```
 
-use crate::board::mean;
+use crate::board::mean_over;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::{Half, Suite};
 use orrery_results::metric;
@@ -107,9 +107,7 @@ pub fn judge(tuned: &mut Tuned, asked: &Asked, cells: &[Vec<Fought>]) {
 /// The mean score of a policy over the scenarios that it ran.
 fn worth(asked: &Asked, cells: &[Vec<Fought>], policy: &PolicySpec) -> Option<f64> {
     let p = asked.policies.iter().position(|a| a == policy)?;
-    let of = |row: &Vec<Fought>| row[p].values(metric::ARENA_SCORE).map(|v| mean(&v));
-    let all: Vec<f64> = cells.iter().filter_map(of).collect();
-    (!all.is_empty()).then(|| mean(&all))
+    mean_over(cells, p, metric::ARENA_SCORE)
 }
 
 /// What is tried of each shipped policy: its presets, and draws until there are `budget`. `seed` names the draws.

@@ -1,5 +1,6 @@
 //! A sentence for each policy, made from the numbers.
 
+use crate::board::mean;
 use crate::league::League;
 use crate::map::in_order;
 
@@ -22,8 +23,7 @@ fn by_value(league: &League, policy: usize) -> Vec<(String, f64)> {
             let here = behind.iter().filter(|b| suite.scenarios[b.0].at(&axis.name) == Some(value));
             let own: Vec<f64> = here.map(|b| b.1).collect();
             if values.len() > 1 && own.len() >= SCENARIOS_LEAST {
-                let mean = own.iter().sum::<f64>() / own.len() as f64;
-                out.push((format!("{} {value}", axis.name.replace('_', " ")), mean));
+                out.push((format!("{} {value}", axis.name.replace('_', " ")), mean(&own)));
             }
         }
     }

@@ -76,12 +76,8 @@ pub struct Case {
     pub scenario: Scenario,
     /// The key of its number of requests and how many were measured, where they are fewer than ours.
     measured: Option<(&'static str, u64)>,
-    is_at_once: bool,
-}
-
-/// Whether all requests of a case come at once: then only its rate is seen, and many assumptions explain it.
-pub fn is_at_once(case: &Case) -> bool {
-    case.is_at_once
+    /// Whether all its requests come at once: then only its rate is seen, and many assumptions explain it.
+    pub is_at_once: bool,
 }
 
 impl Case {

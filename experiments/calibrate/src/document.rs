@@ -9,6 +9,7 @@ use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
 use orrery_plots::{Picture, RowFilter};
 use orrery_report::page::{Field, Page, Part, Table, Tone};
 use orrery_results::{Row, unit};
+use orrery_sweep::notes::distinct;
 
 /// An error below this is as good as a repeated measurement is.
 const GOOD: f64 = 0.03;
@@ -89,14 +90,7 @@ fn models(c: &Calibration) -> String {
     if c.cases.iter().any(|case| case.model == ALL) {
         return format!("{all}: the measurement names none, each row is of all");
     }
-    let named = c.cases.iter().map(|case| case.model.as_str());
-    let mut seen: Vec<&str> = Vec::new();
-    named.for_each(|name| {
-        if !seen.contains(&name) {
-            seen.push(name)
-        }
-    });
-    seen.join(", ")
+    distinct(c.cases.iter().map(|case| case.model.as_str())).join(", ")
 }
 
 /// A row's load, with its model where there are several.

@@ -12,7 +12,7 @@
 //! A quantity counts the less, the more its runs differ.
 
 use crate::assumption::Changes;
-use crate::case::{Case, is_at_once};
+use crate::case::Case;
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, What, mean_of};
 use orrery_scenario::SpecError;
@@ -146,7 +146,7 @@ impl Evidence {
         }
         self.found = match best[..] {
             [] => Found::Unexplained,
-            [one] if !cases.iter().all(is_at_once) => Found::One(one),
+            [one] if !cases.iter().all(|case| case.is_at_once) => Found::One(one),
             _ => Found::Several(best),
         };
     }

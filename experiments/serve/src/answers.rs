@@ -3,15 +3,14 @@
 
 use super::question::Question;
 use orrery_results::Row;
+use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::driver::ready::{UntilTold, until_told};
 use orrery_sim::metrics::TimeSeries;
 use orrery_sweep::goodput::Search;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
 use orrery_sweep::scenario_cell::ScenarioCell;
-use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
 use orrery_sweep::watch::scope_names;
 use rayon::prelude::*;
@@ -108,19 +107,6 @@ impl Answers {
             Some(pool) => pool.install(run),
             None => run(),
         }
-    }
-
-    /// The rows of `orrery run`, of all policies and seeds.
-    ///
-    /// # Errors
-    /// When a policy cannot run on the scenario.
-    pub fn rows(
-        &self,
-        scenario: &Scenario,
-        policies: &[PolicySpec],
-        seeds: Seeds,
-    ) -> Result<Vec<Row>, SpecError> {
-        self.install(|| rows_of_scenario(scenario, policies, seeds, None, false))
     }
 
     /// Runs cells side by side: `tell` is given the rows of each that came to its end.

@@ -153,13 +153,14 @@ pub fn has_batch_max(text: &str) -> bool {
     tables.any(|table| table.rows.iter().any(|row| row.name == BATCH_MAX))
 }
 
-pub(super) fn count(key: String, label: String, (value, min, max): (f64, f64, f64)) -> Control {
+pub(super) fn count(key: &str, label: &str, (value, min, max): (f64, f64, f64)) -> Control {
+    let (key, label) = (key.to_string(), label.to_string());
     Control { key, label, unit: "", value, min, max, whole: true, zero: "" }
 }
 
-pub(super) fn around(key: String, label: String, unit: &'static str, value: f64) -> Control {
-    let (min, max) = (value / REACH, value * REACH);
-    Control { key, label, unit, value, min, max, whole: false, zero: "" }
+pub(super) fn around(key: &str, label: &str, unit: &'static str, value: f64) -> Control {
+    let within = (value, value / REACH, value * REACH);
+    Control { unit, whole: false, ..count(key, label, within) }
 }
 
 impl Controls {
@@ -173,12 +174,11 @@ impl Controls {
         let mut numbers = Vec::new();
         // A closed loop has no rate.
         if let Ok(rate) = scenario.rate() {
-            let (key, label) = (LOAD.to_string(), "offered load".to_string());
-            numbers.push(around(key, label, "requests/s", rate));
+            numbers.push(around(LOAD, "offered load", "requests/s", rate));
         }
         for model in file.model.iter().take(SLIDERS_MAX).filter(|m| m.slo_ms.is_finite()) {
             let key = format!("model.{}.slo_ms", model.name);
-            numbers.push(around(key, format!("SLO of {}", model.name), "ms", model.slo_ms));
+            numbers.push(around(&key, &format!("SLO of {}", model.name), "ms", model.slo_ms));
         }
         for (i, device) in file.device.iter().enumerate().take(SLIDERS_MAX) {
             if device.per_model.is_some() || device.holds.is_some() {
@@ -186,33 +186,29 @@ impl Controls {
             }
             let value = f64::from(device.count);
             let max = (value * REACH).min(f64::from(DEVICES_MAX));
-            let (key, label) =
-                (format!("{}.count", scenario.device_key(i)), format!("devices: {}", device.kind));
-            numbers.push(count(key, label, (value, 1.0, max)));
+            let key = format!("{}.count", scenario.device_key(i));
+            numbers.push(count(&key, &format!("devices: {}", device.kind), (value, 1.0, max)));
         }
         if file.app.len() > 1 {
             for app in file.app.iter().take(SLIDERS_MAX).filter(|a| a.weight > 0.0) {
                 let key = format!("app.{}.weight", app.name);
-                numbers.push(around(key, format!("share of {}", app.name), "", app.weight));
+                numbers.push(around(&key, &format!("share of {}", app.name), "", app.weight));
             }
             // The applications' own weights are what it multiplies.
-            let label = "popularity: exponent of Zipf's distribution".to_string();
-            let (key, value, zero) = (POPULARITY.to_string(), zipf(scenario), "all alike");
-            let (unit, min, max) = ("", 0.0, ZIPF_MAX);
-            numbers.push(Control { key, label, unit, value, min, max, whole: false, zero });
+            let label = "popularity: exponent of Zipf's distribution";
+            let zipf = count(POPULARITY, label, (zipf(scenario), 0.0, ZIPF_MAX));
+            numbers.push(Control { whole: false, zero: "all alike", ..zipf });
         }
         if let Some(arrivals) = &file.arrivals
             && let Some(requests) = arrivals.requests
         {
             let value = requests.min(REQUESTS_USUAL) as f64;
             let (min, max) = (value.min(1_000.0), REQUESTS_MAX as f64);
-            let (key, label) = (REQUESTS.to_string(), "requests in a run".to_string());
-            numbers.push(count(key, label, (value, min, max)));
+            numbers.push(count(REQUESTS, "requests in a run", (value, min, max)));
         }
         if file.policies.iter().any(|text| has_batch_max(text)) {
-            let (key, label) = (BATCH_MAX.to_string(), "largest batch".to_string());
-            let zero = "each policy's own";
-            numbers.push(Control { zero, ..count(key, label, (0.0, 0.0, BATCH_LIMIT)) });
+            let limit = count(BATCH_MAX, "largest batch", (0.0, 0.0, BATCH_LIMIT));
+            numbers.push(Control { zero: "each policy's own", ..limit });
         }
         let offered = policies::all().map(|table| Offered {
             name: table.about.name,

@@ -15,6 +15,7 @@ use orrery_sweep::details;
 use orrery_sweep::goodput::{FLAGS, Search, flags};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::notes::notes_of;
+use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -163,7 +164,8 @@ impl Desk {
     fn report(&self, question: &Question) -> Result<String, SpecError> {
         let (scenario, policies) = (&question.scenario, &question.policies);
         let seeds = Seeds { first: scenario.seed, count: question.seeds, until_ci: None };
-        let rows = self.answers.rows(scenario, policies, seeds)?;
+        let run = || rows_of_scenario(scenario, policies, seeds, None, false);
+        let rows = self.answers.install(run)?;
         let command = format!("orrery run {}.toml --seeds {}", scenario.name, question.seeds);
         whole_page(scenario, policies, &rows, command)
     }
@@ -194,7 +196,12 @@ impl Events<'_> {
     /// `failed`.
     pub fn tell(self, told_to_end: &Arc<AtomicBool>, tell: &Arc<Tell>) {
         let answered = match &self.asked {
-            Asked::Run(question) => self.run(question, told_to_end, &**tell),
+            Asked::Run(question) => {
+                let sharper = |sharpness: &Sharpness, rows: &[Row]| {
+                    tell("policy", &told(named(question, rows), sharpness, rows));
+                };
+                self.desk.answers.answer(question, told_to_end, sharper)
+            }
             Asked::Goodput(question) => {
                 let found = |rows: &[Row]| tell("goodput", &answer_of(named(question, rows), rows));
                 self.desk.answers.goodput(question, told_to_end, found)
@@ -206,17 +213,6 @@ impl Events<'_> {
             Ok(false) => tell("cancelled", &json!({})),
             Err(error) => tell("failed", &json!({ "error": error.to_string() })),
         }
-    }
-
-    fn run(
-        &self,
-        question: &Question,
-        told_to_end: &Arc<AtomicBool>,
-        tell: &Tell,
-    ) -> Result<bool, SpecError> {
-        self.desk.answers.answer(question, told_to_end, |sharpness: &Sharpness, rows: &[Row]| {
-            tell("policy", &told(named(question, rows), sharpness, rows));
-        })
     }
 
     /// How far it is, the plan as it is, then the what-if.

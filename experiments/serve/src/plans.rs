@@ -70,42 +70,32 @@ impl Plan {
         for (model, slo_ms) in self.problem.slos_ms().into_iter().take(SLIDERS_MAX) {
             if is_plain(&model) {
                 let key = format!("slo:{model}");
-                numbers.push(around(key, format!("SLO of {model}"), "ms", slo_ms));
+                numbers.push(around(&key, &format!("SLO of {model}"), "ms", slo_ms));
             }
         }
-        let bad = Control {
-            min: 1e-4,
-            max: 0.5,
-            ..around("bad_rate".into(), String::new(), "", plan.target())
-        };
-        numbers.push(Control { label: "SLO violations allowed, share".to_string(), ..bad });
+        let bad = around("bad_rate", "SLO violations allowed, share", "", plan.target());
+        numbers.push(Control { min: 1e-4, max: 0.5, ..bad });
         if let Some(budget) = plan.budget_usd_per_hour {
-            numbers.push(around("budget".to_string(), "budget".to_string(), "$/h", budget));
+            numbers.push(around("budget", "budget", "$/h", budget));
         }
-        for (i, t) in
-            plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
-        {
+        let kinds = plan.instance.iter().enumerate().take(SLIDERS_MAX);
+        let kinds = kinds.filter(|(_, t)| is_plain(&t.kind));
+        for (i, t) in kinds.clone() {
             // Of one of its largest pack: a what-if gives one price to all.
             let pack = self.problem.sales[i].tariff.packs().iter().map(|p| p.devices).max();
             let pack = pack.unwrap_or(1);
             let usd = self.problem.cost_of_kind(i, pack).as_usd_per_hour() / f64::from(pack);
             let usd = (usd * 1e6).round() / 1e6;
             if usd > 0.0 {
-                numbers.push(around(
-                    format!("price:{}", t.kind),
-                    format!("price of {}", t.kind),
-                    "$/h",
-                    usd,
-                ));
+                let (key, label) = (format!("price:{}", t.kind), format!("price of {}", t.kind));
+                numbers.push(around(&key, &label, "$/h", usd));
             }
         }
-        for (i, t) in
-            plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
-        {
+        for (i, t) in kinds {
             let now = f64::from(t.count_max.unwrap_or(self.problem.counts_max[i]));
             let most = (now * REACH).clamp(1.0, f64::from(COUNT_MAX));
             let (key, label) = (format!("limit:{}", t.kind), format!("most of {}", t.kind));
-            numbers.push(Control { zero: "none", ..count(key, label, (now, 0.0, most)) });
+            numbers.push(Control { zero: "none", ..count(&key, &label, (now, 0.0, most)) });
         }
         PlanControls {
             name: plan.name().to_string(),
@@ -120,16 +110,10 @@ impl Plan {
 
     /// What is assumed of all models together.
     fn assumptions(&self) -> Vec<Control> {
-        let around = |key: &str, label: &str| around(key.to_string(), label.to_string(), "", 1.0);
-        let from_none = |key: &str, label: &str, unit, max| Control {
-            key: key.to_string(),
-            label: label.to_string(),
-            unit,
-            value: 0.0,
-            min: 0.0,
-            max,
-            whole: false,
-            zero: "as in the plan",
+        let around = |key, label| around(key, label, "", 1.0);
+        let from_none = |key, label, unit, max| {
+            let none = count(key, label, (0.0, 0.0, max));
+            Control { unit, whole: false, zero: "as in the plan", ..none }
         };
         vec![
             around("load", "load, times the plan's"),
@@ -196,10 +180,7 @@ impl Plan {
                     return Err(SpecError::value(key, format!("`{text}`"), allowed, back));
                 }
                 // The file's own is no question.
-                if *text == choice.value {
-                    continue;
-                }
-                parts.push(format!("{key}={text}"));
+                parts.extend((*text != choice.value).then(|| format!("{key}={text}")));
                 continue;
             }
             let Some(control) = controls.numbers.iter().find(|c| c.key == *key) else {

@@ -4,6 +4,7 @@ use super::shared::Answer;
 use crate::compare::{Comparison, Side, figure, first_difference, report};
 use crate::error::Error;
 use clap::Args;
+use orrery_report::figure::bytes;
 use orrery_report::say;
 use orrery_report::whole_file::{check_place, write_atomically};
 use std::path::PathBuf;
@@ -39,10 +40,10 @@ pub struct Compare {
 
 impl Compare {
     pub(super) fn answer(&self) -> Result<Answer, Error> {
-        let ending = self.plot.as_ref().map(|p| p.extension().and_then(|e| e.to_str()));
-        if let (Some(path), Some(ending)) = (&self.plot, ending)
-            && !matches!(ending, Some("svg" | "png" | "pdf"))
-        {
+        let is_figure = |p: &&PathBuf| {
+            matches!(p.extension().and_then(|e| e.to_str()), Some("svg" | "png" | "pdf"))
+        };
+        if let Some(path) = self.plot.as_ref().filter(|p| !is_figure(p)) {
             let allowed = "a name that ends in .svg, .png or .pdf";
             return Err(Error::value("--plot", path.display(), allowed, "rename it"));
         }
@@ -78,12 +79,7 @@ impl Compare {
                 policy => policy.to_string(),
             };
             let figure = figure(&title, &comparison.errors)?;
-            let bytes = match path.extension().and_then(|e| e.to_str()) {
-                Some("png") => figure.to_png(),
-                Some("pdf") => figure.to_pdf(),
-                _ => figure.to_svg().into_bytes(),
-            };
-            write_atomically(path, bytes.as_ref())?;
+            write_atomically(path, &bytes(&figure, path)?)?;
             say(&format!("wrote {}", path.display()));
         }
         let sides = [&predicted, &measured];

@@ -1,12 +1,13 @@
 //! `orrery-replay profile`.
 
 use super::interrupt;
-use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs};
+use super::shared::{Answer, ClockArgs, DeviceArgs};
 use crate::error::Error;
 use crate::host;
 use crate::profile::fit::Form;
 use crate::profile::{Settings, profile};
 use crate::runner::check_clock;
+use crate::threads::Placement;
 use clap::Args;
 use orrery_report::say;
 use orrery_report::whole_file::write_atomically;
@@ -58,7 +59,7 @@ pub struct Profile {
     #[command(flatten)]
     clock: ClockArgs,
     #[command(flatten)]
-    placement: PlacementArgs,
+    placement: Placement,
     /// The profile to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -94,7 +95,7 @@ impl Profile {
         interrupt::catch("", || {});
         say(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
         let mut open = || choice.open(&scenario, 0);
-        let (clocks, placement) = (self.clock.clocks(), self.placement.placement());
+        let (clocks, placement) = (self.clock.clocks(), self.placement);
         check_clock(&choice, clocks)?;
         let mut made = profile(&scenario, &settings, clocks, placement, &mut open)?;
         made.date = self.date.clone().unwrap_or_else(host::today);

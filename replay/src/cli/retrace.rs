@@ -2,14 +2,14 @@
 
 use super::shared::Answer;
 use crate::compare::Side;
-use crate::error::{Error, read_text};
+use crate::error::Error;
 use crate::folder::sha256;
 use crate::prediction::{ModeName, Prediction};
 use crate::profile::ProfileFile;
 use crate::record::{RUN_FORMAT, RunRecord};
 use crate::retrace::{read_inputs, retrace};
 use clap::Args;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_scenario::{PolicySpec, Scenario, read_text};
 use std::path::{Path, PathBuf};
 
 /// `orrery-replay retrace`.
@@ -69,8 +69,8 @@ impl Retrace {
             let remedy = "name the scenario of the run, as it was then";
             return Err(Error::in_file(file, "scenario_sha256", found, "the same", remedy));
         }
-        let texts = self.profile.iter().map(|file| read_text(file));
-        let texts = texts.collect::<Result<Vec<String>, Error>>()?;
+        let texts = self.profile.iter().map(read_text);
+        let texts = texts.collect::<Result<Vec<String>, _>>()?;
         let given = (!texts.is_empty()).then(|| sha256(texts.concat()));
         if record.profile_sha256 != given {
             let found = "a run with other profiles";

@@ -1,12 +1,12 @@
 //! `orrery-replay run`.
 
 use super::interrupt;
-use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, check_profile};
+use super::shared::{Answer, ClockArgs, DeviceArgs, check_profile};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::device::worker::stop_preparing;
 use crate::driver::Options;
 use crate::driver::planned::Plan;
-use crate::error::{Error, read_text};
+use crate::error::Error;
 use crate::folder::{Unfinished, sha256};
 use crate::host;
 use crate::prediction::{ModeName, OverheadAs, Prediction, check_mode, of_kind};
@@ -14,10 +14,11 @@ use crate::profile::{Clocks, ProfileFile};
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::target::Choice;
+use crate::threads::Placement;
 use crate::validate::{Limits, beyond, limits};
 use clap::Args;
 use orrery_report::say;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_scenario::{PolicySpec, Scenario, read_text};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::Record;
 use orrery_sim::request::{ActionId, Request, RequestId, SourceId};
@@ -60,7 +61,7 @@ pub struct Run {
     #[command(flatten)]
     clock: ClockArgs,
     #[command(flatten)]
-    placement: PlacementArgs,
+    placement: Placement,
     /// Declare a run invalid if more than 1 % of its arrivals, decisions or launches are later than this.
     #[arg(long, value_name = "MS", default_value_t = 1.0)]
     max_lateness_ms: f64,
@@ -207,7 +208,7 @@ impl Run {
             return Err(Error::value("--max-lateness-ms", found, allowed, "change it"));
         }
         Ok(Options {
-            placement: self.placement.placement(),
+            placement: self.placement,
             max_lateness: Span::from_ms_f64(self.max_lateness_ms),
             // A virtual clock does not wait.
             stop: matches!(self.clock.clocks(), Clocks::Wall(_)).then_some(interrupt::is_asked),
@@ -242,8 +243,8 @@ impl Run {
     }
 
     fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
-        let profiles = self.profile.iter().map(|file| read_text(file));
-        let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
+        let profiles = self.profile.iter().map(read_text);
+        let profiles = profiles.collect::<Result<Vec<String>, _>>()?;
         Ok(RunRecord {
             mode: self.mode,
             overhead: self.overhead,

@@ -4,7 +4,6 @@ use crate::device::Description;
 use crate::error::{Error, read_toml};
 use crate::profile::{Clocks, ProfileFile};
 use crate::target::{Choice, DeviceConfig, Target};
-use crate::threads::Placement;
 use clap::Args;
 use orrery_scenario::kind;
 use std::path::PathBuf;
@@ -48,23 +47,6 @@ pub struct ClockArgs {
 impl ClockArgs {
     pub fn clocks(&self) -> Clocks {
         if self.virtual_clock { Clocks::Virtual } else { Clocks::Wall(self.time_scale) }
-    }
-}
-
-/// Where threads run.
-#[derive(Args, Debug)]
-pub struct PlacementArgs {
-    /// Pin threads to cores.
-    #[arg(long)]
-    pin: bool,
-    /// Request real-time priority.
-    #[arg(long)]
-    real_time: bool,
-}
-
-impl PlacementArgs {
-    pub fn placement(&self) -> Placement {
-        Placement { pin: self.pin, real_time: self.real_time }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::summary::Naive;
 use crate::driver::{Lateness, Measured};
-use crate::error::{Error, read_text};
+use crate::error::Error;
+use orrery_scenario::read_text;
 use orrery_sim::audit::{Auditor, Finding};
 use orrery_sim::log::{Closed, Names, Record, read_log};
 use orrery_sim::request::{ModelId, Request};

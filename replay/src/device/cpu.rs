@@ -32,11 +32,11 @@ mod product;
 
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 
+use super::encoder::random;
 use super::{Description, Device, DeviceError, Primitive, RUNS, Worker};
 use crate::host::Host;
 use crate::threads::cores;
 use model::Model;
-use network::Network;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use std::sync::{Arc, RwLock};
@@ -74,7 +74,7 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
     }
     config.check(&device)?;
     for (i, model) in config.models.iter().enumerate() {
-        let floats = Network(model.workload.encoder.clone()).floats();
+        let floats = model.workload.encoder.floats();
         if floats > FLOATS_MAX {
             let (found, most) = (floats >> 18, FLOATS_MAX >> 18);
             let said =
@@ -88,16 +88,18 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
         }
     }
     let model = |(number, model): (usize, &CpuModel)| {
-        let network = Network(model.workload.encoder.clone());
+        let encoder = model.workload.encoder.clone();
+        let shape = encoder.shape();
         let seed = config.seed.wrapping_add(number as u64);
-        let mut master = network.weights(seed);
+        let mut master = random::weights(&shape, seed);
         let floats = usize::try_from(model.weights_mib).unwrap_or(0) << 18;
         if master.len() < floats {
             master.resize(floats, 0.5);
         }
         let weights = RwLock::new(master.clone());
-        let input = network.input(seed);
-        Arc::new(Model { network, copied: model.copy, master, weights, input })
+        let (items, length) = (encoder.max_batch, encoder.padded(encoder.max_len));
+        let input = random::input(&shape, items, length, seed);
+        Arc::new(Model { encoder, copied: model.copy, master, weights, input })
     };
     let models = config.models.iter().enumerate().map(model).collect();
     Ok(CpuDevice { core, preempt: config.preempt, models })
@@ -112,7 +114,7 @@ impl Device for CpuDevice {
         };
         let number = cores().get(self.core).copied().unwrap_or(0);
         let governor = format!("/sys/devices/system/cpu/cpu{number}/cpufreq/scaling_governor");
-        let networks: Vec<String> = self.models.iter().map(|m| m.network.describe()).collect();
+        let networks: Vec<String> = self.models.iter().map(|m| m.encoder.describe()).collect();
         let facts = [
             ("core", number.to_string()),
             ("frequency governor", read(&governor)),
@@ -150,11 +152,6 @@ impl Device for CpuDevice {
     }
 
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
-        let of = |name: &str, unit: &str, samples| Primitive {
-            name: name.to_string(),
-            unit: unit.to_string(),
-            samples,
-        };
         let from = vec![1f32; 16 << 20];
         let mut to = vec![0f32; from.len()];
         let bytes = 4.0 * from.len() as f64;
@@ -176,17 +173,17 @@ impl Device for CpuDevice {
         };
         let chains = (0..200).map(chain).collect();
         Ok(vec![
-            of("copy in memory, 64 MiB", "GB/s", copies),
-            of("a multiplication and a rotation, one after another", "ns", chains),
+            Primitive::of("copy in memory, 64 MiB", "GB/s", copies),
+            Primitive::of("a multiplication and a rotation, one after another", "ns", chains),
         ])
     }
 
     fn steps(&self, model: ModelId) -> Vec<Span> {
-        self.models.get(model.index()).map_or(Vec::new(), |m| m.network.steps())
+        self.models.get(model.index()).map_or(Vec::new(), |m| m.encoder.steps())
     }
 
     fn batch_max(&self, model: ModelId) -> Option<u32> {
-        self.models.get(model.index()).map(|m| m.network.max_batch())
+        self.models.get(model.index()).map(|m| m.encoder.max_batch)
     }
 }
 

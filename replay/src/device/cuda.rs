@@ -51,8 +51,7 @@ pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
 use super::encoder::EncoderConfig;
 use super::encoder::plan::Shape;
-use super::encoder::reference;
-use super::{Description, Device, DeviceError, Worker};
+use super::{Description, Device, DeviceError, Primitive, Worker};
 use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use driver::Gpu;
@@ -72,6 +71,12 @@ pub static KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
 
 /// The fact of a description that says the rate of arithmetic, which a profile keeps.
 pub const ITERATIONS: &str = "arithmetic iterations per us";
+
+/// Samples of each primitive.
+const SAMPLES: u32 = 200;
+
+/// Bytes of a copy: a page of Clockwork's, and a model of ten.
+const COPIES: [(&str, u64); 2] = [("16 MiB", 16 << 20), ("160 MiB", 160 << 20)];
 
 /// An opened CUDA device.
 pub struct CudaDevice {
@@ -109,7 +114,7 @@ impl CudaDevice {
         let mut made: BTreeMap<(Shape, u32, u32), Arc<Resident>> = BTreeMap::new();
         for (model, entry) in (0..).map(ModelId).zip(&config.models) {
             let Workload::Encoder(e) = &entry.workload else { continue };
-            let shape = Shape { layers: e.layers, heads: e.heads, hidden: e.hidden };
+            let shape = e.shape();
             let key = (shape, e.max_batch, e.padded(e.max_len));
             let resident = match made.get(&key) {
                 Some(resident) => Arc::clone(resident),
@@ -164,27 +169,6 @@ impl CudaDevice {
     /// When the device fails or has no memory left.
     pub fn timer_steps(&self, count: u32) -> Result<Vec<Span>, DeviceError> {
         self.bench(|bench| bench.timer_steps(count))
-    }
-
-    /// Runs an encoder of the configuration on a batch with these lengths, and the same on the CPU (which
-    /// is slow). The largest difference between two values of their outputs.
-    ///
-    /// # Errors
-    /// When the device fails, when `model` is no encoder, or the batch is too large for it.
-    pub fn encoder_error(&self, model: ModelId, lengths: &[u32]) -> Result<f64, DeviceError> {
-        let got = self.encoder_output(model, lengths)?;
-        let shared = &self.shared;
-        let Some((encoder, resident)) = self.encoder(model).zip(shared.encoders.get(&model)) else {
-            return Ok(0.0);
-        };
-        let (shape, largest) = (&resident.shape, encoder.padded(encoder.max_len));
-        let padded = encoder.padded(lengths.iter().copied().max().unwrap_or(0));
-        let input = reference::input(shape, encoder.max_batch, largest, shared.seed);
-        let weights = reference::weights(shape, shared.seed);
-        let wanted = reference::forward(shape, &weights, &input[..got.len()], lengths, padded);
-        let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
-        // Not `max`: that would hide NaN.
-        Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
     }
 
     /// Runs an encoder of the configuration on a batch with these lengths, as a lane does: by its graph, where graphs are
@@ -258,6 +242,28 @@ impl Device for CudaDevice {
             workers.push(Box::new(Loader::new(Arc::clone(&self.shared))?));
             Ok(workers)
         })
+    }
+
+    fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
+        let us = |span: Span| span.ns() as f64 / 1e3;
+        let of = Primitive::of;
+        let mut all = Vec::new();
+        for (what, bytes) in COPIES {
+            let copies = self.host_to_device(bytes, SAMPLES / 10)?;
+            // Bytes for each nanosecond are gigabytes a second.
+            let rates = copies.iter().map(|c| c.bytes as f64 / c.device.ns().max(1) as f64);
+            all.push(of(&format!("host to device, {what}"), "GB/s", rates.collect()));
+        }
+        let launches = self.launch_overhead(SAMPLES)?;
+        let each = |f: &dyn Fn(&LaunchSample) -> Span| -> Vec<f64> {
+            launches.iter().map(|l| us(f(l))).collect()
+        };
+        all.push(of("launch, the call", "us", each(&|l| l.call)));
+        all.push(of("launch, until seen to be over", "us", each(&|l| l.host)));
+        all.push(of("launch, on the device", "us", each(&|l| l.device)));
+        let steps = self.timer_steps(SAMPLES)?;
+        all.push(of("device timer step", "ns", steps.iter().map(|s| s.ns() as f64).collect()));
+        Ok(all)
     }
 
     fn steps(&self, model: ModelId) -> Vec<Span> {

@@ -1,12 +1,13 @@
-//! A transformer encoder: its size, its forward pass as a list of steps, and a reference for tests.
+//! A transformer encoder: its size, its forward pass as a list of steps, and random weights for it.
 //!
 //! A GPU and a processor run the same steps on the same weights: [`plan`] is pure, and each device
 //! executes it. So one checks the other.
 
 pub mod plan;
-pub mod reference;
+pub mod random;
 
 use orrery_sim::time::Span;
+use plan::Shape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,11 @@ fn pad_to() -> u32 {
 }
 
 impl EncoderConfig {
+    /// Its size.
+    pub fn shape(&self) -> Shape {
+        Shape { layers: self.layers, heads: self.heads, hidden: self.hidden }
+    }
+
     /// The length of the sequence that takes `alone`, between the table's ends.
     pub fn length(&self, alone: Span) -> u32 {
         let alone_us = alone.ns() as f64 / 1e3;

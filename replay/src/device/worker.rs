@@ -123,8 +123,7 @@ impl Device for WorkerDevice {
             seat.process().ask(ping, "timing a round trip", limit, None, |_, _, _| Ok(()))?;
             samples.push(asked.elapsed().as_nanos() as f64 / 1e3);
         }
-        let (name, unit) = ("question and answer through pipes", "us");
-        Ok(vec![Primitive { name: name.to_string(), unit: unit.to_string(), samples }])
+        Ok(vec![Primitive::of("question and answer through pipes", "us", samples)])
     }
 
     fn steps(&self, model: ModelId) -> Vec<Span> {

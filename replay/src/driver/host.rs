@@ -1,8 +1,8 @@
 //! The core's host on a wall clock: its queue of wake-ups, its sources, and its devices.
 
+use super::Rig;
 use super::crew::{Crew, Report};
 use super::lateness::Recorder;
-use super::{Lateness, Rig};
 use crate::device::{Description, DeviceError, Job, Ran, Stop, Work};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{self, Begin, DeviceChange, Host, Input, Wake};
@@ -96,8 +96,8 @@ struct Client<'w> {
 
 pub(super) struct WallHost<'w, 'scope, 'env> {
     world: &'w World,
-    crew: Crew<'scope, 'env>,
-    rig: &'env mut dyn Rig,
+    pub crew: Crew<'scope, 'env>,
+    rig: &'env mut Rig<'env>,
     pub queue: EventQueue<Due>,
     /// By device and executor: what the core holds to be running there.
     out: BTreeMap<(DeviceId, u8), Out>,
@@ -121,7 +121,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         world: &'w World,
         sources: Vec<Box<dyn Source + 'w>>,
         crew: Crew<'scope, 'env>,
-        rig: &'env mut dyn Rig,
+        rig: &'env mut Rig<'env>,
         mutation: Option<Mutation>,
     ) -> Self {
         let mut queue = EventQueue::new();
@@ -156,7 +156,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
 
     /// Opens a device and gives its workers their threads.
     pub fn hire(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<(), DeviceError> {
-        let mut device = self.rig.open(id, spec)?;
+        let mut device = (self.rig)(id, spec)?;
         // Its workers are a part of what it says of itself: what multiplies matrices is known then.
         let workers = device.workers(spec.lanes)?;
         let description = device.describe();
@@ -173,11 +173,6 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         Ok(())
     }
 
-    /// Waits until every worker is ready for its first job.
-    pub fn wait_until_ready(&self) -> Result<Vec<String>, DeviceError> {
-        self.crew.wait_until_ready()
-    }
-
     /// Ends the workers, and gives what was measured of actions.
     pub fn dismiss(mut self) -> Vec<Measured> {
         for ((device, executor), out) in &self.out {
@@ -191,10 +186,6 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
     /// Jobs whose end is still to come.
     pub fn jobs_out(&self) -> usize {
         self.out.len()
-    }
-
-    pub fn lateness(&mut self) -> Lateness {
-        std::mem::take(&mut self.late).lateness()
     }
 
     pub fn source_failure(&mut self) -> Option<String> {

@@ -36,7 +36,6 @@ enum Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     steps: Vec<(Time, ActionId, Step)>,
-    requests: u64,
 }
 
 impl Plan {
@@ -45,11 +44,6 @@ impl Plan {
         let mut reading = Reading::default();
         records.into_iter().for_each(|r| reading.record(r.clone()));
         reading.finish()
-    }
-
-    /// Requests that the log's workload had.
-    pub fn requests(&self) -> u64 {
-        self.requests
     }
 
     /// The first batch for a device or a lane that is not among these.
@@ -89,7 +83,6 @@ struct Reading {
 impl Reading {
     fn record(&mut self, record: Record) {
         match record {
-            Record::Arrive { .. } => self.plan.requests += 1,
             Record::Issue { time, batch: b } => {
                 let planned = Planned {
                     issued: time,

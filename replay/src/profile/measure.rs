@@ -247,8 +247,7 @@ pub(super) fn timer_resolution(clocks: Clocks) -> Option<Primitive> {
             last = now;
         }
     }
-    let (name, unit) = ("host timer step".to_string(), "ns".to_string());
-    Some(Primitive { name, unit, samples: steps })
+    Some(Primitive::of("host timer step", "ns", steps))
 }
 
 #[cfg(test)]

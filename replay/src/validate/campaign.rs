@@ -1,7 +1,7 @@
 //! A campaign's file: which points, on which device, how often.
 
 use super::capacity::beyond;
-use crate::device::Device;
+use crate::device::{Device, one};
 use crate::error::{Error, read_toml};
 use crate::prediction::{ModeName, OverheadAs, check_mode};
 use crate::profile::{Clocks, Settings};
@@ -44,7 +44,7 @@ pub struct CampaignFile {
     #[serde(default = "forty")]
     pub draws: u32,
     /// Seed of the workload.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// What becomes of the measured overheads in the simulation.
     #[serde(default)]
@@ -57,10 +57,10 @@ pub struct CampaignFile {
     pub profiling: Settings,
     /// A run of which more than one in a hundred arrivals, decisions or launches is later than this, or
     /// than 2 % of the SLO, is invalid.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub max_lateness_ms: f64,
     /// Every second takes so many; for slow machines, and for the emulated device only.
-    #[serde(default = "one_u32")]
+    #[serde(default = "one::<u32>")]
     pub time_scale: u32,
     /// Pin threads to cores.
     #[serde(default)]
@@ -178,15 +178,6 @@ impl Grid {
 
 fn forty() -> u32 {
     40
-}
-fn one() -> u64 {
-    1
-}
-fn one_u32() -> u32 {
-    1
-}
-fn one_f64() -> f64 {
-    1.0
 }
 fn is_zero(n: &u32) -> bool {
     *n == 0

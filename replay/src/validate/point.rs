@@ -2,9 +2,10 @@
 
 use super::campaign::{Campaign, Slo, options};
 use super::capacity::{load_of_one_per_s, time_of_one};
+use super::prediction_of;
 use crate::error::Error;
 use crate::folder::sha256;
-use crate::prediction::{ModeName, Prediction};
+use crate::prediction::ModeName;
 use crate::profile::ProfileFile;
 use orrery_scenario::{PolicySpec, Scenario};
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub fn points(
             let law = &profiles[&profile];
             for slo in grid.slos() {
                 let scenario = with_slo(campaign, &base, law, slo)?;
-                let prediction = predicted(campaign, &scenario, law)?;
+                let prediction = prediction_of(campaign, &scenario, law)?;
                 let capacity = load_of_one_per_s(&prediction.setup);
                 for load in &grid.loads {
                     let rate = capacity * load;
@@ -88,10 +89,6 @@ pub fn points(
     Ok(points)
 }
 
-fn predicted(c: &Campaign, scenario: &Scenario, law: &ProfileFile) -> Result<Prediction, Error> {
-    Prediction::of(scenario, c.file.seed, std::slice::from_ref(law), c.file.overhead)
-}
-
 /// The scenario with the SLOs of a point.
 fn with_slo(
     campaign: &Campaign,
@@ -102,7 +99,7 @@ fn with_slo(
     if slo == Slo::OfScenario {
         return Ok(base.clone());
     }
-    let prediction = predicted(campaign, base, law)?;
+    let prediction = prediction_of(campaign, base, law)?;
     let slo = |m: usize| {
         let ms = match slo {
             Slo::Ms(ms) => ms,

@@ -2,10 +2,9 @@
 
 use super::outcome::PointResult;
 use super::point::Point;
-use crate::error::{Error, read_text};
-use crate::folder::Unfinished;
-use crate::profile::ProfileFile;
+use crate::error::Error;
 use orrery_report::whole_file::write_atomically;
+use orrery_scenario::read_text;
 use std::path::{Path, PathBuf};
 
 /// The folder.
@@ -51,11 +50,6 @@ impl Store {
         })
     }
 
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     fn result(&self, point: &Point) -> PathBuf {
         self.folder.join("points").join(&point.name).join("result.json")
     }
@@ -88,34 +82,9 @@ impl Store {
         self.folder.join(format!("{name}.toml"))
     }
 
-    /// A profile that was measured before.
-    ///
-    /// # Errors
-    /// When it is there and damaged.
-    pub fn profile(&self, name: &str) -> Result<Option<ProfileFile>, Error> {
-        let file = self.profile_file(name);
-        file.is_file().then(|| ProfileFile::read(&file)).transpose()
-    }
-
-    /// Keeps a profile.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write_profile(&self, name: &str, profile: &ProfileFile) -> Result<(), Error> {
-        Ok(write_atomically(&self.profile_file(name), profile.to_toml().as_ref())?)
-    }
-
     /// Where a run is kept.
     pub fn run_path(&self, point: &Point, repetition: u32) -> PathBuf {
         self.folder.join("points").join(&point.name).join(format!("run-{repetition}"))
-    }
-
-    /// The folder of a run that is kept. It takes the place of an older one.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn run_folder(&self, point: &Point, repetition: u32) -> Result<Unfinished, Error> {
-        Unfinished::begin(&self.run_path(point, repetition), true)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The device on a real GPU.
 
+use super::reference::off_by;
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
 use orrery_replay::device::cuda::{self, CudaConfig, Curve, Graphs, ModelConfig, Workload};
 use orrery_replay::device::encoder::EncoderConfig;
@@ -7,12 +8,17 @@ use orrery_replay::device::{Device, Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::Span;
 
+/// One that runs these models, with nothing special.
+fn running(models: Vec<ModelConfig>) -> CudaConfig {
+    CudaConfig { models, ..toml::from_str("models = []").unwrap() }
+}
+
 /// How far a batch was from the time asked for is printed; it is judged by `validate`, not here.
 pub fn a_timed_batch_never_ends_before_its_time() {
     let curve = Curve::Affine { alpha_us: 1.0, beta_us: 0.0 };
     let model = |workload| ModelConfig { pages: 0, workload };
     let models = vec![model(Workload::Timed(curve)), model(Workload::Compute(curve))];
-    let mut device = cuda::open(0, CudaConfig::of(models)).unwrap();
+    let mut device = cuda::open(0, running(models)).unwrap();
     let mut workers = device.workers(1).unwrap();
     eprintln!("{:?}", device.describe());
     let clock = WallClock::start(1, DEFAULT_SPIN, false);
@@ -54,20 +60,20 @@ pub fn the_encoder_gives_what_plain_loops_give() {
         pad_to: 8,
         lengths: EncoderConfig::one_us_a_token(100),
     };
-    let model = ModelConfig { pages: 1, workload: Workload::Encoder(encoder) };
+    let model = ModelConfig { pages: 1, workload: Workload::Encoder(encoder.clone()) };
     for without_cublas in [true, false] {
-        let config = CudaConfig { without_cublas, ..CudaConfig::of(vec![model.clone()]) };
+        let config = CudaConfig { without_cublas, ..running(vec![model.clone()]) };
         let mut device = cuda::open(0, config).unwrap();
         let _workers = device.workers(1).unwrap();
         for lengths in [&[1][..], &[17, 100, 3], &[64; 5]] {
-            let off = device.encoder_error(ModelId(0), lengths).unwrap();
+            let got = device.encoder_output(ModelId(0), lengths).unwrap();
+            let off = off_by(&encoder, 0, lengths, &got);
             let description = device.describe();
             eprintln!("{lengths:?}: off by {off:.2e} ({:?})", description.facts.last());
             assert!(off <= 1e-3, "{lengths:?}: off by {off}; {description:?}");
             // One launch gives what launches one by one give, to the last bit.
             let of = |graphs| {
-                let config =
-                    CudaConfig { without_cublas, graphs, ..CudaConfig::of(vec![model.clone()]) };
+                let config = CudaConfig { without_cublas, graphs, ..running(vec![model.clone()]) };
                 cuda::open(0, config).unwrap().encoder_output(ModelId(0), lengths).unwrap()
             };
             let bits = |all: Vec<f32>| all.into_iter().map(f32::to_bits).collect::<Vec<_>>();

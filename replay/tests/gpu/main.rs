@@ -4,10 +4,14 @@
 //! Rust's own harness decides when it compiles whether a test is ignored; this one when it runs.
 
 mod device;
+#[path = "../it/cuda/reference.rs"]
+mod reference;
 mod toolkit;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial, run};
 use orrery_replay::device::cuda;
+use orrery_replay::device::encoder::plan::{Part, Shape};
+use orrery_replay::device::encoder::{EncoderConfig, random};
 
 /// A test of the first GPU.
 fn on_a_gpu(name: &str, test: fn()) -> Trial {

@@ -2,5 +2,9 @@
 
 mod encoder;
 mod kernels;
+pub mod reference;
 mod scenes;
 mod stand_in;
+
+use orrery_replay::device::encoder::plan::{Part, Shape};
+use orrery_replay::device::encoder::{EncoderConfig, random};

@@ -1,5 +1,6 @@
 //! The highest rates: a table, and what to know of it.
 
+use crate::board::mean;
 use crate::fight::Fought;
 use crate::league::League;
 use crate::rates::{MODELS_MOST, Rates, SEEDS, rate, search};
@@ -27,11 +28,10 @@ pub fn table(rates: &Rates, league: &League) -> Table {
             Field::number(n as f64, n.to_string())
         };
         let share = |x: f64| Field::number(x, if x >= 1.0 { format!("{x:.2}") } else { short(x) });
-        let mean = parts.iter().sum::<f64>() / parts.len() as f64;
         table.rows.push(vec![
             Field::text(name),
             count(&|_| true),
-            share(mean),
+            share(mean(&parts)),
             share(parts.iter().copied().fold(f64::INFINITY, f64::min)),
             if league.board.beside[p] { Field::none() } else { count(&|part| part >= 1.0) },
             count(&|part| part == 0.0),

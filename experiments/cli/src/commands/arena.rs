@@ -81,7 +81,6 @@ pub struct Arena {
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
@@ -98,7 +97,6 @@ pub struct Arena {
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub size: Size,
 }

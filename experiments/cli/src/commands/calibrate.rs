@@ -24,7 +24,6 @@ pub struct Calibrate {
     /// What was measured: a file of a tool, an access log with latencies, or a table of your own.
     pub measured: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// The policy, instead of the scenario's first.
@@ -48,7 +47,6 @@ pub struct Calibrate {
     #[arg(long, value_name = "HOW", value_parser = super::import::arriving)]
     pub arrivals: Option<Arriving>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub times: super::import::Times,
     /// The seed, instead of the file's.

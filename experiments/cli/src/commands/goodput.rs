@@ -32,14 +32,12 @@ pub struct Goodput {
     /// The scenario file, or a file of tokens. The search starts at its rate, or its number of devices.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Search with this policy instead of the file's; may be repeated.
     #[arg(long = "policy", value_name = "POLICY", value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub set: Set,
     /// The quantity to search for.

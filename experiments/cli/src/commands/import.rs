@@ -47,7 +47,6 @@ pub struct Import {
     #[arg(long, value_name = "HOW", value_parser = arriving)]
     pub arrivals: Option<Arriving>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub times: Times,
     /// The form of the answer on stdout.

@@ -29,11 +29,9 @@ pub struct Plan {
     #[arg(required_unless_present = "models", conflicts_with = "models")]
     pub file: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub line: LineArgs,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Also answer the question with something changed, side by side; may be repeated.
@@ -50,7 +48,6 @@ pub struct Plan {
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub size: Size,
     /// Write a one-page summary as Markdown.

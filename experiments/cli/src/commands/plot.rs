@@ -31,7 +31,6 @@ pub struct Plot {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub view: View,
 }

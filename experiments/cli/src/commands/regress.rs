@@ -185,7 +185,7 @@ fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, S
         }
         None => (baseline.rows.clone(), found.differs.clone()),
     };
-    let is_of = |made: &input::Made| made.has_seeds_of(&found.made_from);
+    let is_of = |made: &input::Made| made.seeds == found.made_from.seeds;
     let same_seeds = other.is_some() || baseline.made_from.as_ref().is_none_or(is_of);
     let comparison = match other.is_some() || baseline.records() {
         true => compare(&before, &found.recorded, args.tolerance, same_seeds),

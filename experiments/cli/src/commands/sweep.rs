@@ -43,7 +43,6 @@ pub struct Sweep {
     /// The sweep file.
     pub file: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Number of replications of each cell, instead of the file's.
@@ -54,7 +53,6 @@ pub struct Sweep {
     #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
@@ -84,13 +82,6 @@ pub struct Merge {
     /// Also write the result as one HTML page.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
-}
-
-impl Merge {
-    /// Where the result goes.
-    pub fn output(&self) -> Output {
-        Output { format: self.format, out: None, html: self.html.clone() }
-    }
 }
 
 /// Runs it.
@@ -195,7 +186,7 @@ fn prune<S: Subject>(
 /// # Errors
 /// When the manifest is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
-    let output = args.output();
+    let output = Output { format: args.format, out: None, html: args.html.clone() };
     output.html.as_deref().map_or(Ok(()), page::check)?;
     if !reproduce::is_sharded(&args.folder) {
         return join(&Store::existing(&args.folder)?, &output);

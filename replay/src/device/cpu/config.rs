@@ -1,7 +1,7 @@
 //! What a core runs for each model: plain data, as a campaign's file names it.
 
-use crate::device::DeviceError;
 use crate::device::encoder::EncoderConfig;
+use crate::device::{DeviceError, one};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,17 +15,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CpuConfig {
     /// Names the streams of weights and inputs.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// Where a batch can be stopped.
     #[serde(default)]
     pub preempt: Preempt,
     /// By the number of the model in the scenario.
     pub models: Vec<CpuModel>,
-}
-
-fn one() -> u64 {
-    1
 }
 
 /// Where a batch can be stopped.

@@ -39,9 +39,9 @@ impl Worker for Lane {
             let remedy = "let the process use this core, or choose another";
             DeviceError::new(&self.name(), "pinning a lane's thread", e.to_string(), remedy)
         })?;
-        self.buffers = self.models.iter().map(|m| m.network.work()).collect();
+        self.buffers = self.models.iter().map(|m| m.encoder.work()).collect();
         let most = |m: &Arc<Model>| {
-            u64::from(m.copied.in_bytes.max(m.copied.out_bytes)) * u64::from(m.network.max_batch())
+            u64::from(m.copied.in_bytes.max(m.copied.out_bytes)) * u64::from(m.encoder.max_batch)
         };
         let bytes = self.models.iter().map(most).max().unwrap_or(0) as usize;
         (self.bytes, self.taken) = (vec![1; bytes], vec![2; bytes]);
@@ -49,9 +49,9 @@ impl Worker for Lane {
         self.output = vec![0.5; longest.max(1 << 16)];
         // Every model once, with its largest batch.
         for (model, work) in self.models.iter().zip(&mut self.buffers) {
-            let longest = model.network.steps().last().copied().unwrap_or(Span::ZERO);
+            let longest = model.encoder.steps().last().copied().unwrap_or(Span::ZERO);
             let weights = model.weights.read().unwrap_or_else(PoisonError::into_inner);
-            model.network.take(work, &model.input, model.network.max_batch(), longest, 0);
+            model.encoder.take(work, &model.input, model.encoder.max_batch, longest, 0);
             (0..work.layers()).for_each(|layer| work.run(layer, &weights));
         }
         Ok(())
@@ -68,15 +68,12 @@ impl Worker for Lane {
             let remedy = "give every model of the scenario an entry in `models`";
             return Err(DeviceError::new(&self.name(), &doing, said, remedy));
         };
-        let until = start + job.fetch;
-        while place.clock.now() < until && !stop.is_set() {
-            place.clock.wait(place.me, until);
-        }
+        place.wait(start + job.fetch, stop);
         let begun = (place.clock.now(), cpu_time());
         let weights = model.weights.read().unwrap_or_else(PoisonError::into_inner);
         let work = &mut self.buffers[number.index()];
-        if !model.network.take(work, &model.input, units, longest, first.0) {
-            let said = format!("a batch of {units}; `max_batch` is {}", model.network.max_batch());
+        if !model.encoder.take(work, &model.input, units, longest, first.0) {
+            let said = format!("a batch of {units}; `max_batch` is {}", model.encoder.max_batch);
             let remedy = "raise `max_batch` of the model, or lower the scenario's largest batch";
             return Err(DeviceError::new(&self.name(), &doing, said, remedy));
         }
@@ -91,7 +88,7 @@ impl Worker for Lane {
             work.run(layer, &weights);
         }
         if !stopped {
-            let output = work.output(&model.network);
+            let output = work.output(&model.encoder);
             self.output[..output.len()].copy_from_slice(output);
             let more = units as usize * model.copied.out_bytes as usize;
             self.bytes[..more].copy_from_slice(&self.taken[..more]);

@@ -1,12 +1,12 @@
 //! A model on the device.
 
 use super::config::Copied;
-use super::network::Network;
+use crate::device::encoder::EncoderConfig;
 use std::sync::RwLock;
 
 /// A model on the device: what its lanes share.
 pub(super) struct Model {
-    pub(super) network: Network,
+    pub(super) encoder: EncoderConfig,
     pub(super) copied: Copied,
     /// What a load copies.
     pub(super) master: Vec<f32>,

@@ -1,9 +1,12 @@
 //! The device against references in doubles, and its workers.
 
-use super::network::shape;
+#[path = "../../../tests/it/cuda/reference.rs"]
+mod reference;
+
 use super::*;
 use crate::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
-use crate::device::encoder::{EncoderConfig, reference};
+use crate::device::encoder::EncoderConfig;
+use crate::device::encoder::plan::{Part, Shape};
 use crate::device::{Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, RequestId};
 use orrery_sim::time::Time;
@@ -20,21 +23,16 @@ fn encoder(layers: u32, hidden: u32) -> EncoderConfig {
     }
 }
 
-fn forward(network: &Network, lengths: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
-    let (weights, input) = (network.weights(3), network.input(3));
-    let mut work = network.work();
-    let length = network.0.padded(lengths.iter().copied().max().unwrap_or(1));
+fn forward(config: &EncoderConfig, lengths: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+    let weights = random::weights(&config.shape(), 3);
+    let largest = (config.max_batch, config.padded(config.max_len));
+    let input = random::input(&config.shape(), largest.0, largest.1, 3);
+    let mut work = config.work();
+    let length = config.padded(lengths.iter().copied().max().unwrap_or(1));
     work.buffers.take(&input, lengths.iter().copied());
     work.current = (lengths.len() as u32, length);
     (0..work.layers()).for_each(|layer| work.run(layer, &weights));
-    (work.output(network).to_vec(), weights, input)
-}
-
-/// The largest difference. Not `max`: that would hide NaN.
-fn worst(got: &[f32], wanted: &[f64]) -> f64 {
-    assert_eq!(got.len(), wanted.len());
-    let both = got.iter().zip(wanted);
-    both.map(|(g, w)| (f64::from(*g) - w).abs()).fold(0.0, |a, b| if b <= a { a } else { b })
+    (work.output(config).to_vec(), weights, input)
 }
 
 #[test]
@@ -43,11 +41,8 @@ fn the_encoder_computes_what_the_reference_does() {
         [(2, 32, vec![20, 3, 31]), (1, 64, vec![64, 64, 1, 17, 40]), (3, 48, vec![7])]
     {
         let config = encoder(layers, hidden);
-        let length = config.padded(*lengths.iter().max().unwrap());
-        let (output, weights, input) = forward(&Network(config.clone()), &lengths);
-        let wanted =
-            reference::forward(&shape(&config), &weights, &input[..output.len()], &lengths, length);
-        let worst = worst(&output, &wanted);
+        let (output, ..) = forward(&config, &lengths);
+        let worst = reference::off_by(&config, 3, &lengths, &output);
         assert!(worst < 1e-4, "{layers} layers of width {hidden}: {worst}");
     }
 }
@@ -55,12 +50,11 @@ fn the_encoder_computes_what_the_reference_does() {
 #[test]
 fn padding_changes_no_real_token() {
     let config = encoder(2, 32);
-    let network = Network(config.clone());
     // Of one sequence the tokens lie in front, however far it is padded.
-    let (output, weights, input) = forward(&network, &[5]);
+    let (output, weights, input) = forward(&config, &[5]);
     let real = 5 * 32;
-    let alone = reference::forward(&shape(&config), &weights, &input[..real], &[5], 5);
-    assert!(worst(&output[..real], &alone) < 1e-4);
+    let alone = reference::forward(&config.shape(), &weights, &input[..real], &[5], 5);
+    assert!(output.iter().zip(&alone).all(|(g, w)| (f64::from(*g) - w).abs() < 1e-4));
 }
 
 fn config(preempt: Preempt) -> CpuConfig {
@@ -143,10 +137,9 @@ fn a_load_writes_what_layers_read() {
 #[test]
 fn steps_are_the_padded_lengths() {
     let us = |n| Span::from_us(n);
-    let network = Network(encoder(1, 32));
-    assert_eq!(network.steps(), [16, 32, 48, 64].map(us));
+    let e = encoder(1, 32);
+    assert_eq!(e.steps(), [16, 32, 48, 64].map(us));
     // What lies between two steps is computed as the longer one.
-    let Network(e) = &network;
     assert_eq!([16, 17, 32].map(|l| e.padded(e.length(us(l)))), [16, 32, 32]);
 }
 

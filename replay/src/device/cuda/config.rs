@@ -134,20 +134,6 @@ fn patience_s() -> u32 {
 }
 
 impl CudaConfig {
-    /// One that runs these models, with nothing special.
-    pub fn of(models: Vec<ModelConfig>) -> CudaConfig {
-        CudaConfig {
-            seed: 0,
-            models,
-            cache_pages: None,
-            chunk_us: None,
-            patience_s: patience_s(),
-            iterations_per_us: None,
-            graphs: Graphs::Auto,
-            without_cublas: false,
-        }
-    }
-
     /// Checks what the types cannot.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::driver::{Gpu, Graph, Memory, Pinned};
 use super::resident::Resident;
 use super::shared::Shared;
 use crate::device::DeviceError;
-use crate::device::encoder::plan::{self, Arg, Buffer, Gemm, Launch, Shape, Spot, Step};
+use crate::device::encoder::plan::{self, Arg, Buffer, Gemm, Launch, Spot, Step};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
 use orrery_sim::request::{ModelId, RequestId};
@@ -64,7 +64,7 @@ impl Forward {
         let mut sizes: BTreeMap<Buffer, u64> = BTreeMap::new();
         for config in &shared.models {
             let Workload::Encoder(e) = &config.workload else { continue };
-            let shape = Shape { layers: e.layers, heads: e.heads, hidden: e.hidden };
+            let shape = e.shape();
             for buffer in Buffer::WORK.into_iter().chain([Buffer::Lengths]) {
                 let floats = shape.floats(buffer, e.max_batch, e.padded(e.max_len));
                 let size = sizes.entry(buffer).or_default();

@@ -293,7 +293,7 @@ impl Worker for Lane {
         };
         let stoppable = Stop::default();
         let stop = if self.shared.chunk.is_some() { stop } else { &stoppable };
-        fetch(job.fetch, place, stop);
+        place.wait(place.clock.now() + job.fetch, stop);
         let batch = self.prepare(model, units, longest, first)?;
         let ran = self.drive(&batch, start, place, stop)?;
         if let (Chunks::Encoder { items, length }, false, Some(forward)) =
@@ -302,13 +302,5 @@ impl Worker for Lane {
             forward.took(model, *items, *length, ran.device);
         }
         Ok(ran)
-    }
-}
-
-/// The scenario's time for fetching inputs, during which the device waits.
-fn fetch(time: Span, place: &Place<'_>, stop: &Stop) {
-    let until = place.clock.now() + time;
-    while place.clock.now() < until && !stop.is_set() {
-        place.clock.wait(place.me, until);
     }
 }

@@ -3,7 +3,7 @@
 use super::driver::{Gpu, Memory};
 use crate::device::DeviceError;
 use crate::device::encoder::plan::Shape;
-use crate::device::encoder::reference;
+use crate::device::encoder::random;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ impl Resident {
         max_len: u32,
         seed: u64,
     ) -> Result<Resident, DeviceError> {
-        let input = reference::input(&shape, max_batch, max_len, seed);
+        let input = random::input(&shape, max_batch, max_len, seed);
         let floats = shape.weight_floats();
         let resident = Resident {
             weights: gpu.memory("an encoder's weights", floats * 4)?,
@@ -50,7 +50,6 @@ type Drawn = BTreeMap<(Shape, u64), Arc<Vec<f32>>>;
 fn weights(shape: Shape, seed: u64) -> Arc<Vec<f32>> {
     static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::new());
     let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let of =
-        drawn.entry((shape, seed)).or_insert_with(|| Arc::new(reference::weights(&shape, seed)));
+    let of = drawn.entry((shape, seed)).or_insert_with(|| Arc::new(random::weights(&shape, seed)));
     Arc::clone(of)
 }

@@ -3,7 +3,7 @@
 use super::curve::{Curve, Noise};
 use super::samples::Samples;
 use super::{Durations, Emulated};
-use crate::device::{Job, Work};
+use crate::device::{Job, Work, one};
 use crate::error::Error;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Seed of its noise: its own, so that repeated runs may meet other noise on the same requests.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// A running batch can be stopped.
     #[serde(default = "yes")]
@@ -25,10 +25,6 @@ pub struct Config {
     /// The models; one named `*` stands for all that are not named.
     #[serde(default)]
     pub model: Vec<ModelConfig>,
-}
-
-fn one() -> u64 {
-    1
 }
 
 fn yes() -> bool {

@@ -113,11 +113,6 @@ impl Curve {
         }
     }
 
-    /// Whether `l` matters.
-    pub fn depends_on_longest(&self) -> bool {
-        !matches!(self, Curve::Affine { .. } | Curve::Table(_))
-    }
-
     /// What is wrong with its numbers.
     pub(super) fn fault(&self) -> Option<String> {
         let wrong = |x: f64| !(x.is_finite() && (0.0..=1e9).contains(&x));

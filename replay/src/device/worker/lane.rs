@@ -70,10 +70,7 @@ impl Worker for Lane {
             }
             Work::Load { model, .. } => json!({ "do": "load", "model": model.0 }),
         };
-        let until = place.clock.now() + job.fetch;
-        while job.fetch > Span::ZERO && place.clock.now() < until && !stop.is_set() {
-            place.clock.wait(place.me, until);
-        }
+        place.wait(place.clock.now() + job.fetch, stop);
         let limit = ("patience_s", self.config.patience());
         let done = seat.process().ask(question, &doing, limit, Some(stop), Done::of)?;
         let (now, now_ns) = at_once(place.clock);

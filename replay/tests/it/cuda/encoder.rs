@@ -1,8 +1,9 @@
 //! The encoder's kernels and its list of launches, compiled for the CPU and run there: the same as plain
 //! loops within 1e-3.
 
+use super::reference;
 use orrery_replay::device::encoder::plan::{self, Arg, Buffer, Launch, Shape, Spot, Step};
-use orrery_replay::device::encoder::reference;
+use orrery_replay::device::encoder::random;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -86,8 +87,8 @@ fn bits(values: &[f32]) -> Vec<u32> {
 /// The largest difference between the kernels' output and the reference's.
 fn worst(program: &Path, shape: Shape, lengths: &[u32], length: u32, seed: u64) -> f64 {
     let items = lengths.len() as u32;
-    let weights = reference::weights(&shape, seed);
-    let input = reference::input(&shape, items, length, seed);
+    let weights = random::weights(&shape, seed);
+    let input = random::input(&shape, items, length, seed);
     let mut words = Words::default();
     words.word(Buffer::WORK.len() as u32 + 3);
     words.buffer(Buffer::Weights, weights.len() as u64, &bits(&weights));
@@ -152,8 +153,8 @@ fn the_kernels_give_what_plain_loops_give() {
 #[test]
 fn padding_changes_no_sequence() {
     let shape = Shape { layers: 2, heads: 2, hidden: 32 };
-    let weights = reference::weights(&shape, 9);
-    let input = reference::input(&shape, 1, 16, 9);
+    let weights = random::weights(&shape, 9);
+    let input = random::input(&shape, 1, 16, 9);
     let real = 5 * 32;
     let padded = reference::forward(&shape, &weights, &input, &[5], 16);
     let alone = reference::forward(&shape, &weights, &input[..real], &[5], 5);
@@ -165,9 +166,9 @@ fn padding_changes_no_sequence() {
 #[test]
 fn every_weight_is_used() {
     let shape = Shape { layers: 2, heads: 2, hidden: 4 };
-    let weights = reference::weights(&shape, 3);
+    let weights = random::weights(&shape, 3);
     assert_eq!(weights.len() as u64, shape.weight_floats());
-    let input = reference::input(&shape, 1, 3, 3);
+    let input = random::input(&shape, 1, 3, 3);
     let output = |weights: &[f32]| reference::forward(&shape, weights, &input, &[3], 3);
     let before = output(&weights);
     let unused = (0..weights.len()).filter(|&i| {

@@ -1,5 +1,6 @@
 //! What is played in a process of its own, with the stand-in as its driver. See `stand_in.rs`.
 
+use super::reference::off_by;
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, Participant, WallClock};
 use orrery_replay::device::cuda::{
     self, CudaConfig, CudaDevice, Curve, Graphs, ModelConfig, Workload,
@@ -18,9 +19,13 @@ const TIMED: ModelId = ModelId(0);
 const COMPUTE: ModelId = ModelId(1);
 const ENCODER: ModelId = ModelId(2);
 
-fn config() -> CudaConfig {
-    let curve = Curve::Eq3 { c0_us: 500.0, c1: 0.5 };
-    let encoder = EncoderConfig {
+/// One that runs these models, with nothing special.
+fn running(models: Vec<ModelConfig>) -> CudaConfig {
+    CudaConfig { models, ..toml::from_str("models = []").unwrap() }
+}
+
+fn encoder() -> EncoderConfig {
+    EncoderConfig {
         layers: 3,
         heads: 2,
         hidden: 32,
@@ -28,12 +33,16 @@ fn config() -> CudaConfig {
         max_batch: 4,
         pad_to: 16,
         lengths: EncoderConfig::one_us_a_token(64),
-    };
+    }
+}
+
+fn config() -> CudaConfig {
+    let curve = Curve::Eq3 { c0_us: 500.0, c1: 0.5 };
     let model = |pages, workload| ModelConfig { pages, workload };
-    CudaConfig::of(vec![
+    running(vec![
         model(2, Workload::Timed(curve)),
         model(3, Workload::Compute(curve)),
-        model(1, Workload::Encoder(encoder)),
+        model(1, Workload::Encoder(encoder())),
     ])
 }
 
@@ -187,7 +196,8 @@ fn work() -> Result<(), DeviceError> {
     refused(&mut stage, batch(ModelId(3), 1, Span::ZERO));
     refused(&mut stage, batch(ENCODER, 5, Span::from_us(16)));
     refused(&mut stage, Work::Load { model: ModelId(9), time: Span::ZERO });
-    println!("encoder off by {}", stage.device.encoder_error(ENCODER, &[20, 64])?);
+    let got = stage.device.encoder_output(ENCODER, &[20, 64])?;
+    println!("encoder off by {}", off_by(&encoder(), 0, &[20, 64], &got));
     Ok(())
 }
 
@@ -318,7 +328,7 @@ fn measure() -> Result<(), DeviceError> {
 /// Batches until one fails.
 fn many() -> Result<(), DeviceError> {
     let models = config().models[..1].to_vec();
-    let mut stage = Stage::open(CudaConfig { patience_s: 1, ..CudaConfig::of(models) })?;
+    let mut stage = Stage::open(CudaConfig { patience_s: 1, ..running(models) })?;
     for ran in 0..100 {
         let run = stage.run(batch(TIMED, 1, Span::ZERO), Span::ZERO, &Stop::default());
         if run.is_err() {

@@ -125,13 +125,9 @@ impl Baseline {
     pub fn judged(&self, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
         let each = self.require.iter().enumerate().map(|(i, requirement)| {
             let line = line_of(&self.source.text, &format!("require[{i}]")).unwrap_or(1);
-            requirement.judge(i, line, rows).map_err(|e| self.placed(e))
+            requirement.judge(i, line, rows).map_err(|e| self.source.placed(e))
         });
         Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
-    }
-
-    fn placed(&self, error: SpecError) -> SpecError {
-        self.source.placed(error)
     }
 
     /// Reruns what it names.
@@ -148,7 +144,9 @@ impl Baseline {
             required.try_for_each(|(i, requirement)| requirement.policies(i, known()).map(drop))
         };
         let ran = self.rerun.run(folder, details, &check).map_err(|e| match e.key() {
-            Some(key) if key.starts_with("rerun.") || key.starts_with("require[") => self.placed(e),
+            Some(key) if key.starts_with("rerun.") || key.starts_with("require[") => {
+                self.source.placed(e)
+            }
             _ => e.in_file(&self.source.path),
         })?;
         let known: BTreeSet<&str> = ran.rows.iter().map(|r| r.metric.as_str()).collect();
@@ -156,7 +154,7 @@ impl Baseline {
             // One that was recorded is gone.
             if !known.contains(name.as_str()) && self.rows.iter().all(|r| r.metric != *name) {
                 let place = (format!("rerun.metrics[{i}]"), "metrics");
-                return Err(self.placed(absent(place, name, &known)));
+                return Err(self.source.placed(absent(place, name, &known)));
             }
         }
         let metrics = self.rerun.metrics();
@@ -166,12 +164,12 @@ impl Baseline {
             let found = if metrics.is_empty() { "no metric".into() } else { metrics.join(", ") };
             let allowed = "metrics of what is rerun (docs/formats.md)";
             let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
-            return Err(self.placed(error));
+            return Err(self.source.placed(error));
         }
         if let Some(row) = BaselineRow::again(&recorded) {
             let found = format!("two values of {} of {}", row.metric, row.group());
             let remedy = "give what is rerun a name for each system, and distinct points";
-            return Err(self.placed(SpecError::value("rerun", found, ONCE, remedy)));
+            return Err(self.source.placed(SpecError::value("rerun", found, ONCE, remedy)));
         }
         let made_from = Made::of(&ran.rows, &ran.input);
         let then = self.made_from.as_ref();

@@ -3,6 +3,7 @@
 use super::noise::{half_width, seeds_to_decide};
 use super::row::BaselineRow;
 use orrery_results::{Better, better};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of one value that is not the same.
@@ -195,6 +196,11 @@ impl Change {
     pub fn rank(&self) -> (Kind, f64) {
         (self.kind(), -self.share().map_or(f64::INFINITY, f64::abs))
     }
+}
+
+/// The order of ranks.
+pub fn by_rank(a: &(Kind, f64), b: &(Kind, f64)) -> Ordering {
+    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
 }
 
 fn is_same(old: &BaselineRow, new: &BaselineRow, tolerance: f64) -> bool {

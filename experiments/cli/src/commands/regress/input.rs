@@ -248,11 +248,6 @@ impl Made {
         }
     }
 
-    /// Whether these seeds are those of other values.
-    pub fn has_seeds_of(&self, other: &Made) -> bool {
-        self.seeds == other.seeds
-    }
-
     /// Whether it keeps all that this program keeps.
     pub fn is_whole(&self) -> bool {
         self.input.is_some() && self.result_version.is_some()

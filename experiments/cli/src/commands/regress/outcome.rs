@@ -1,6 +1,6 @@
 //! What came of each baseline, and of all of them together: every form of the answer counts here.
 
-use super::compare::{Change, Comparison, Counts, Kind};
+use super::compare::{Change, Comparison, Counts, Kind, by_rank};
 use super::input::Difference;
 use super::require::{Judged, Verdict};
 use super::row::BaselineRow;
@@ -67,10 +67,7 @@ impl Compared {
     /// The changes, the worst first, with the line of each.
     pub fn ranked(&self) -> Vec<(&Change, usize)> {
         let mut all: Vec<_> = self.comparison.changes.iter().zip(self.lines.clone()).collect();
-        all.sort_by(|(a, _), (b, _)| {
-            let (a, b) = (a.rank(), b.rank());
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        });
+        all.sort_by(|(a, _), (b, _)| by_rank(&a.rank(), &b.rank()));
         all
     }
 

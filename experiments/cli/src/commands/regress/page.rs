@@ -1,14 +1,13 @@
 //! The answer as one document: text, Markdown and a page. The verdict comes first, then what changed in the input,
 //! then a line for each value that moved beyond its interval.
 
-use super::compare::{Change, Kind};
+use super::compare::{Change, Kind, by_rank};
 use super::input::Difference;
 use super::outcome::{Compared, Outcome, Says, requirements, verdict};
 use super::require::Judged;
 use super::row::BaselineRow;
 use orrery_report::page::{self, Field, Page, Part, Table, Tone, capital, counted};
 use orrery_results::metric;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -257,7 +256,7 @@ fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
             _ => lines.push((change, line(name, change))),
         }
     }
-    lines.sort_by(|a: &(&Change, _), b| ranked(&a.0.rank(), &b.0.rank()));
+    lines.sort_by(|a: &(&Change, _), b| by_rank(&a.0.rank(), &b.0.rank()));
     let left = lines.len().saturating_sub(SHOWN);
     lines.truncate(SHOWN);
     for of_kind in lines.chunk_by(|a, b| a.0.kind() == b.0.kind()) {
@@ -305,11 +304,6 @@ fn unmet(outcomes: &[Outcome], names: &[String]) -> Vec<String> {
     lines
 }
 
-/// The order of ranks.
-fn ranked(a: &(Kind, f64), b: &(Kind, f64)) -> Ordering {
-    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-}
-
 /// All changes, each with its baseline's name.
 fn changes<'a>(
     outcomes: &'a [Outcome],
@@ -352,7 +346,7 @@ fn requirement_table(outcomes: &[Outcome], names: &[String]) -> Table {
 fn all_moved(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
     let columns = ["", "of", "metric", "before", "95 % from", "to", "now", "95 % from", "to", "by"];
     let mut all: Vec<_> = changes(outcomes, names).map(|(c, name)| (c.rank(), c, name)).collect();
-    all.sort_by(|a, b| ranked(&a.0, &b.0));
+    all.sort_by(|a, b| by_rank(&a.0, &b.0));
     let n = all.len();
     let ends = |r: Option<&BaselineRow>| {
         let end = |x: Option<f64>| {

@@ -48,11 +48,9 @@ pub struct Reproduce {
     #[arg(long, value_name = "FILE")]
     pub paper: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub set: Set,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Number of replications (configurations of a partition), instead of the file's.
@@ -63,7 +61,6 @@ pub struct Reproduce {
     #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
     /// Also make rows for each model, application and device.
@@ -80,7 +77,6 @@ pub struct Reproduce {
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub size: Size,
 }

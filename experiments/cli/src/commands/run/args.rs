@@ -23,11 +23,9 @@ pub struct Run {
     /// The scenario file, or a file of jobs or tokens.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub set: Set,
     /// The seed, instead of the file's.
@@ -41,7 +39,6 @@ pub struct Run {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
     // No doc comment: clap would print it.
-    #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.

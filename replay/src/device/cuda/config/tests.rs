@@ -12,6 +12,11 @@ fn encoder() -> EncoderConfig {
     }
 }
 
+/// One that runs these models, with nothing special.
+fn running(models: Vec<ModelConfig>) -> CudaConfig {
+    CudaConfig { models, ..toml::from_str("models = []").unwrap() }
+}
+
 #[test]
 fn curves_are_the_papers() {
     let ms = Span::from_ms;
@@ -50,7 +55,7 @@ fn a_campaign_s_words_are_read_and_written() {
 
 #[test]
 fn what_cannot_run_is_refused_with_its_key() {
-    let with = |workload| CudaConfig::of(vec![ModelConfig { pages: 3, workload }]);
+    let with = |workload| running(vec![ModelConfig { pages: 3, workload }]);
     let good = with(Workload::Encoder(encoder()));
     let changed = |change: &dyn Fn(&mut EncoderConfig)| {
         let mut encoder = encoder();

@@ -1,35 +1,20 @@
-//! The encoder on the CPU, in plain loops and doubles: what the device's output must equal.
+//! The encoder on the CPU, in plain loops and doubles: what a device's output must equal.
 //!
 //! Shares the layout of the weights with the device's plan, and nothing else. Slow.
 
-use super::plan::{Part, Shape};
-use orrery_sim::rng::Stream;
+use super::{EncoderConfig, Part, Shape, random};
 
-/// Random weights: matrices and biases uniform, of variance 1 / rows of the matrix; gains around 1.
-pub fn weights(shape: &Shape, seed: u64) -> Vec<f32> {
-    let mut stream = Stream::named(seed, "encoder weights", 0);
-    let mut all = Vec::with_capacity(shape.weight_floats() as usize);
-    for layer in 0..shape.layers {
-        for part in Part::ALL {
-            let floats = shape.part(layer, part).1;
-            let rows = if part == Part::Down { 4 * shape.hidden } else { shape.hidden };
-            let reach = (3.0 / f64::from(rows)).sqrt();
-            let middle = if matches!(part, Part::Gain | Part::Gain2) { 1.0 } else { 0.0 };
-            all.extend((0..floats).map(|_| uniform(&mut stream, middle, reach)));
-        }
-    }
-    all
-}
-
-/// A random input, uniform with variance 1.
-pub fn input(shape: &Shape, items: u32, length: u32, seed: u64) -> Vec<f32> {
-    let mut stream = Stream::named(seed, "encoder input", 0);
-    let floats = shape.activation_floats(items, length);
-    (0..floats).map(|_| uniform(&mut stream, 0.0, 3f64.sqrt())).collect()
-}
-
-fn uniform(stream: &mut Stream, middle: f64, reach: f64) -> f32 {
-    (middle + reach * (2.0 * stream.uniform() - 1.0)) as f32
+/// The largest difference between two values of a device's output for a batch with these lengths, and of the reference's.
+pub fn off_by(encoder: &EncoderConfig, seed: u64, lengths: &[u32], got: &[f32]) -> f64 {
+    let (shape, largest) = (encoder.shape(), encoder.padded(encoder.max_len));
+    let length = encoder.padded(lengths.iter().copied().max().unwrap_or(0));
+    let input = random::input(&shape, encoder.max_batch, largest, seed);
+    let weights = random::weights(&shape, seed);
+    let wanted = forward(&shape, &weights, &input[..got.len()], lengths, length);
+    assert_eq!(got.len(), wanted.len());
+    let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
+    // Not `max`: that would hide NaN.
+    off.fold(0.0, |worst, off| if off <= worst { worst } else { off })
 }
 
 /// The output for a batch of one sequence for each of `lengths`, padded to `length`.
