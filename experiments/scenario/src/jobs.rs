@@ -269,10 +269,7 @@ impl Jobs {
         }
         let mut jobs = Vec::new();
         for (i, entry) in self.job.iter().enumerate() {
-            let one = entry.job().map_err(|e| {
-                let key = format!("job[{i}].{}", e.key().unwrap_or_default());
-                e.at(key)
-            })?;
+            let one = entry.job().map_err(|e| e.in_table(&format!("job[{i}]")))?;
             if jobs.len() + entry.count as usize > JOBS_MAX {
                 let found = format!("more than {JOBS_MAX} jobs");
                 let key = format!("job[{i}].count");

@@ -37,8 +37,7 @@ pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     fn in_table(error: SpecError) -> SpecError {
         match error.key() {
             Some(key) if !key.starts_with(&format!("{}.", Self::KEY)) && key != "policies" => {
-                let key = format!("{}.{key}", Self::KEY);
-                error.at(key)
+                error.in_table(Self::KEY)
             }
             _ => error,
         }
