@@ -4,7 +4,7 @@ use super::job::{Bytes, Job, JobId, Width};
 use crate::time::{Span, Time};
 
 /// A lane's number; numbers are never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaneId(pub u32);
 
 /// Where a job runs.
