@@ -98,20 +98,6 @@ impl<A: JobObserver, B: JobObserver> JobObserver for (A, B) {
     }
 }
 
-impl<A: JobObserver> JobObserver for Option<A> {
-    fn record(&mut self, now: Time, record: &Record) {
-        if let Some(observer) = self {
-            observer.record(now, record);
-        }
-    }
-}
-
-impl<A: JobObserver + ?Sized> JobObserver for &mut A {
-    fn record(&mut self, now: Time, record: &Record) {
-        (**self).record(now, record);
-    }
-}
-
 /// Every record with its time.
 impl JobObserver for Vec<(Time, Record)> {
     fn record(&mut self, now: Time, record: &Record) {
