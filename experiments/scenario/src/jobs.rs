@@ -11,7 +11,7 @@ pub use policy::JobPolicySpec;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
-use crate::own::{World, WorldFile};
+use crate::own::{self, World, WorldFile};
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
@@ -39,7 +39,7 @@ pub struct JobsFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `salus` or `fluid`, with their parameters.
-    #[schemars(schema_with = "policy::list_schema")]
+    #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
     #[serde(default = "one")]

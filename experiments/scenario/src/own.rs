@@ -6,7 +6,7 @@ use crate::policy_spec::{Registry, Spec};
 use crate::scenario::place::Source;
 use crate::scenario::texts;
 use crate::whole::read_text;
-use schemars::{Schema, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -145,7 +145,7 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
 }
 
 /// A policy's text in files: the names that there are, with or without brackets.
-pub fn list_schema<K: Registry + ?Sized>() -> Schema {
+pub fn list_schema<K: Registry + ?Sized>(_: &mut SchemaGenerator) -> Schema {
     let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
     let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
     let examples: Vec<String> = K::all().iter().map(|p| p.table().name).collect();

@@ -1,14 +1,15 @@
 //! The file, and the policies that run it.
 
 use super::load::Offered;
-use super::policy::{self, TokenPolicySpec};
+use super::policy::TokenPolicySpec;
 use super::table::Tokens;
 use crate::error::SpecError;
 use crate::kind;
-use crate::own::WorldFile;
+use crate::own::{self, WorldFile};
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
 use crate::scenario::{InputFile, changed};
+use orrery_sim::tokens::policy::Configured;
 use orrery_traces::shipped::SHIPPED;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +25,7 @@ pub struct TokensFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `continuous` with its parameters.
-    #[schemars(schema_with = "policy::list_schema")]
+    #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
     #[serde(default = "one")]
