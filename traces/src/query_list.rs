@@ -126,8 +126,8 @@ pub(crate) fn timed(table: &Table, what: &str) -> Result<Option<(usize, Unit)>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orrery_sim::request::Source;
     use crate::workload::tests::all;
+    use orrery_sim::request::Source;
 
     fn open(text: &str) -> Result<QueryList, TraceError> {
         let input = Input::from_bytes("q.csv", text.as_bytes().to_vec())?;
