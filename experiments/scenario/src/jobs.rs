@@ -8,6 +8,7 @@ mod policy;
 pub use generate::{Generate, Halving};
 pub use policy::JobPolicySpec;
 
+use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
@@ -42,7 +43,7 @@ pub struct JobsFile {
     #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The jobs, and what they share.
     pub jobs: Jobs,
@@ -59,13 +60,13 @@ pub struct Jobs {
     #[schemars(extend("x-default" = "none"))]
     pub memory_mb: Option<f64>,
     /// Number of workers, for `fluid`.
-    #[serde(default = "one_worker")]
+    #[serde(default = "one::<u32>")]
     pub workers: u32,
     /// Slowdown by a further trial on a worker (Fluid, Eq. 3.2); if omitted, packing conserves work.
     #[schemars(extend("x-default" = "work is conserved"))]
     pub alpha: Option<f64>,
     /// Slowdown by a further worker of a trial (Fluid, Eq. 3.2).
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub beta: f64,
     /// The jobs: a CSV file beside this one, with the columns `iterations`, `iteration_ms` and, if given,
     /// `at_s`, `persistent_mb`, `ephemeral_mb`, `busy`, `stage`.
@@ -88,7 +89,7 @@ pub struct Jobs {
 #[serde(deny_unknown_fields)]
 pub struct JobEntry {
     /// Number of jobs like this.
-    #[serde(default = "one_worker")]
+    #[serde(default = "one::<u32>")]
     pub count: u32,
     /// When it is submitted.
     #[serde(default)]
@@ -104,21 +105,11 @@ pub struct JobEntry {
     #[serde(default)]
     pub ephemeral_mb: f64,
     /// The part of a GPU that an iteration keeps busy.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub busy: f64,
     /// Its stage: it is submitted after the last job of the stage before has ended.
     #[serde(default)]
     pub stage: u32,
-}
-
-fn one() -> u64 {
-    1
-}
-fn one_worker() -> u32 {
-    1
-}
-fn one_f64() -> f64 {
-    1.0
 }
 
 /// MB as bytes.

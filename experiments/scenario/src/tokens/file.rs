@@ -3,6 +3,7 @@
 use super::load::Offered;
 use super::policy::TokenPolicySpec;
 use super::table::Tokens;
+use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
 use crate::own::{self, WorldFile};
@@ -28,17 +29,13 @@ pub struct TokensFile {
     #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The requests, and the executor.
     pub tokens: Tokens,
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub source: Source,
-}
-
-fn one() -> u64 {
-    1
 }
 
 impl WorldFile for TokensFile {
