@@ -12,7 +12,8 @@ use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
-use crate::own::{self, World, WorldFile};
+use crate::own::{World, WorldFile};
+use crate::policies;
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
@@ -40,7 +41,7 @@ pub struct JobsFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `salus` or `fluid`, with their parameters.
-    #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
+    #[schemars(schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
     #[serde(default = "one::<u64>")]

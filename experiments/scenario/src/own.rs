@@ -6,7 +6,6 @@ use crate::policy_spec::{Registry, Spec};
 use crate::scenario::place::Source;
 use crate::scenario::texts;
 use crate::whole::read_text;
-use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -142,15 +141,4 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
     fn placed(&self, error: SpecError) -> SpecError {
         self.head().2.placed(Self::World::in_table(error))
     }
-}
-
-/// A policy's text in files: the names that there are, with or without brackets.
-pub fn list_schema<K: Registry + ?Sized>(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
-    let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
-    let examples: Vec<String> = K::all().iter().map(|p| p.table().name).collect();
-    json_schema!({
-        "type": "array",
-        "items": { "type": "string", "pattern": pattern, "examples": examples },
-    })
 }

@@ -19,11 +19,13 @@ pub use load::{
 pub use zoo::{Popularity, Select, Zoo};
 
 use crate::defaults::{is_default, is_one, one};
+use crate::policies;
 use crate::scenario::disturbance::{BatchNoise, Stalls};
 use crate::scenario::penalties::PenaltyStep;
 use crate::scenario::scheduler::Scheduler;
 use crate::scenario::slo_steps::SloSteps;
 use orrery_sim::cluster;
+use orrery_sim::policy::parameters::Configured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,7 +43,7 @@ pub struct ScenarioFile {
     pub seed: u64,
     /// The policies to compare, each `NAME` or `NAME[key=value,...]`; `--policy` replaces them.
     #[serde(default)]
-    #[schemars(!default, schema_with = "crate::policies::list_schema")]
+    #[schemars(!default, schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]

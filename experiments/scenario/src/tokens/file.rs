@@ -6,7 +6,8 @@ use super::table::Tokens;
 use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
-use crate::own::{self, WorldFile};
+use crate::own::WorldFile;
+use crate::policies;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
 use crate::scenario::{InputFile, changed};
@@ -26,7 +27,7 @@ pub struct TokensFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `continuous` with its parameters.
-    #[schemars(schema_with = "own::list_schema::<dyn Configured>")]
+    #[schemars(schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
     #[serde(default = "one::<u64>")]
