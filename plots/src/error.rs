@@ -1,5 +1,6 @@
 //! What can be wrong with a table that should become a figure.
 
+pub(crate) use orrery_results::distinct;
 use thiserror::Error;
 
 /// Why a table gives no figure: each names what is needed, what was found, and the remedy.
@@ -127,15 +128,4 @@ pub(crate) fn listed(words: &[&str]) -> String {
         (_, 0) => names.join(", "),
         _ => format!("{} and {more} more", names.join(", ")),
     }
-}
-
-/// Each value once, in the order of its first appearance.
-pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut out = Vec::new();
-    for value in values {
-        if !out.contains(&value) {
-            out.push(value);
-        }
-    }
-    out
 }

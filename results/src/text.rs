@@ -66,6 +66,32 @@ impl<'a> PolicyText<'a> {
     }
 }
 
+/// Each value once, in the order in which they first come.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut out = Vec::new();
+    for value in values {
+        if !out.contains(&value) {
+            out.push(value);
+        }
+    }
+    out
+}
+
+/// Each key once with its values, each once, in the order in which they first come.
+pub fn grouped<K: PartialEq, V: PartialEq>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut out: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match out.iter_mut().find(|group| group.0 == key) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => out.push((key, vec![value])),
+        }
+    }
+    out
+}
+
 /// What a policy is without its parameters.
 pub fn system_of(policy: &str) -> &str {
     policy.split('[').next().unwrap_or(policy)

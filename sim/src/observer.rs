@@ -134,63 +134,6 @@ pub trait Observer {
 
 impl Observer for () {}
 
-impl<O: Observer + ?Sized> Observer for Box<O> {
-    fn arrived(&mut self, now: Time, request: &Request) {
-        (**self).arrived(now, request);
-    }
-    fn issued(&mut self, now: Time, batch: &Batch<'_>) {
-        (**self).issued(now, batch);
-    }
-    fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        (**self).began(now, batch);
-    }
-    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
-        (**self).closed(now, batch, start, outcome);
-    }
-    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
-        (**self).ended(now, request, end, start);
-    }
-    fn load_issued(&mut self, now: Time, load: &Load) {
-        (**self).load_issued(now, load);
-    }
-    fn load_began(&mut self, now: Time, load: &Load) {
-        (**self).load_began(now, load);
-    }
-    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
-        (**self).load_closed(now, load, start, outcome);
-    }
-    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
-        (**self).unloaded(now, device, model);
-    }
-    fn cold(&mut self, now: Time, request: &Request) {
-        (**self).cold(now, request);
-    }
-    fn device(&mut self, now: Time, device: DeviceId, change: Change) {
-        (**self).device(now, device, change);
-    }
-    fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
-        (**self).provisioned(now, kind, count);
-    }
-    fn wants_expected(&self) -> bool {
-        (**self).wants_expected()
-    }
-    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
-        (**self).expected(now, action, expected);
-    }
-    fn wants_reasons(&self) -> bool {
-        (**self).wants_reasons()
-    }
-    fn stop(&self) -> bool {
-        (**self).stop()
-    }
-    fn why(&mut self, now: Time, request: RequestId, text: &str) {
-        (**self).why(now, request, text);
-    }
-    fn finished(&mut self, now: Time) {
-        (**self).finished(now);
-    }
-}
-
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
     fn arrived(&mut self, now: Time, request: &Request) {

@@ -3,12 +3,13 @@
 //!
 //! It has no execution times: [`LlmSource`] computes them from the tokens by an affine law.
 
+use crate::ahead::{Ahead, Reads};
 use crate::error::TraceError;
 use crate::open::Input;
 use crate::quirks::Met;
 use crate::table::Table;
 use crate::timestamp::parse_timestamp_ns;
-use orrery_sim::request::{AppId, Arrival, ModelId, Source};
+use orrery_sim::request::{AppId, Arrival, ModelId};
 use orrery_sim::time::{Span, Time};
 
 /// The shortest execution time that any workload gives a request.
@@ -117,17 +118,18 @@ enum Prompts {
     List(std::vec::IntoIter<LlmRecord>),
 }
 
-/// A trace as a source of arrivals of size 1, read as it is consumed.
+/// What makes arrivals of prompts.
 #[derive(Debug)]
-pub struct LlmSource {
+pub struct Costed {
     prompts: Prompts,
     cost: TokenCost,
     app: AppId,
     model: ModelId,
     slo: Span,
-    next: Option<Arrival>,
-    failure: Option<TraceError>,
 }
+
+/// A trace as a source of arrivals of size 1, read as it is consumed.
+pub type LlmSource = Ahead<Costed>;
 
 impl LlmSource {
     /// Opens a trace for one application and model; `slo` of [`Span::MAX`] is none.
@@ -141,7 +143,8 @@ impl LlmSource {
         model: ModelId,
         slo: Span,
     ) -> Result<LlmSource, TraceError> {
-        LlmSource::from(Prompts::File(Box::new(LlmReader::open(input)?)), cost, app, model, slo)
+        let prompts = Prompts::File(Box::new(LlmReader::open(input)?));
+        Ahead::new(Costed { prompts, cost, app, model, slo })
     }
 
     /// The same of prompts in order of time.
@@ -155,38 +158,12 @@ impl LlmSource {
         model: ModelId,
         slo: Span,
     ) -> Result<LlmSource, TraceError> {
-        LlmSource::from(Prompts::List(records.into_iter()), cost, app, model, slo)
+        let prompts = Prompts::List(records.into_iter());
+        Ahead::new(Costed { prompts, cost, app, model, slo })
     }
+}
 
-    fn from(
-        prompts: Prompts,
-        cost: TokenCost,
-        app: AppId,
-        model: ModelId,
-        slo: Span,
-    ) -> Result<LlmSource, TraceError> {
-        let mut source = LlmSource { prompts, cost, app, model, slo, next: None, failure: None };
-        source.fill();
-        match source.failure.take() {
-            Some(error) => Err(error),
-            None => Ok(source),
-        }
-    }
-
-    fn fill(&mut self) {
-        let record = match &mut self.prompts {
-            Prompts::File(reader) => reader.next_record(),
-            Prompts::List(records) => Ok(records.next()),
-        };
-        match record {
-            Ok(record) => self.next = record.map(|r| self.arrival(r)),
-            Err(error) => {
-                self.next = None;
-                self.failure = Some(error);
-            }
-        }
-    }
-
+impl Costed {
     fn arrival(&self, record: LlmRecord) -> Arrival {
         let tokens = self.cost.per_context * u64::from(record.context_tokens)
             + self.cost.per_generated * u64::from(record.generated_tokens);
@@ -196,25 +173,20 @@ impl LlmSource {
     }
 }
 
-impl Source for LlmSource {
-    fn peek(&mut self) -> Option<Time> {
-        self.next.map(|a| a.at)
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let arrival = self.next.take()?;
-        self.fill();
-        Some(arrival)
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.failure.as_ref().map(TraceError::to_string)
+impl Reads for Costed {
+    fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
+        let record = match &mut self.prompts {
+            Prompts::File(reader) => reader.next_record()?,
+            Prompts::List(records) => records.next(),
+        };
+        Ok(record.map(|r| self.arrival(r)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orrery_sim::request::Source;
 
     const HEAD: &str = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n";
 

@@ -298,7 +298,8 @@ fn choose(modes: &[Mode], u: f64) -> usize {
     modes.len() - 1
 }
 
-fn standard(stream: &mut Stream) -> f64 {
+/// A draw from the standard normal distribution.
+pub(crate) fn standard(stream: &mut Stream) -> f64 {
     let z: Det = StandardNormal.sample(stream);
     z.0
 }

@@ -52,6 +52,7 @@
 //! Architecture invariant: bad input is a [`TraceError`] that names file, line and column, never a
 //! panic. A damaged line that is met in mid-stream ends the source, whose `failure` says why.
 
+pub mod ahead;
 pub mod arrivals;
 pub mod azure2019;
 pub mod azure2019_days;

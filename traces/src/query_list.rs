@@ -5,12 +5,13 @@
 //! `service_` with one of the same units, which becomes the execution time alone. Other columns are
 //! left alone. It is not a workload file, which names applications, models and SLOs.
 
+use crate::ahead::{Ahead, Reads};
 use crate::error::TraceError;
 use crate::open::Input;
 use crate::quirks::Met;
 use crate::samples::Unit;
 use crate::table::Table;
-use orrery_sim::request::{AppId, Arrival, ModelId, Source};
+use orrery_sim::request::{AppId, Arrival, ModelId};
 use orrery_sim::time::{Span, Time};
 
 /// The units that a column's name may end in.
@@ -32,18 +33,19 @@ pub struct Asked {
     pub alone: Span,
 }
 
-/// A query list as a source, read as it is consumed.
+/// What reads a query list.
 #[derive(Debug)]
-pub struct QueryList {
+pub struct Queries {
     table: Table,
     arrival: (usize, Unit),
     size: usize,
     service: Option<(usize, Unit)>,
     asked: Asked,
     last: Time,
-    next: Option<Arrival>,
-    failure: Option<TraceError>,
 }
+
+/// A query list as a source, read as it is consumed.
+pub type QueryList = Ahead<Queries>;
 
 impl QueryList {
     /// Opens a list and reads its first query.
@@ -57,30 +59,26 @@ impl QueryList {
             None => (table.column("arrival_ms")?, Unit::Ms), // never there: the error that says so
         };
         let (size, service) = (table.column("size")?, timed(&table, "service")?);
-        let (last, next, failure) = (Time::ZERO, None, None);
-        let mut list = QueryList { table, arrival, size, service, asked, last, next, failure };
-        list.next = list.read()?;
+        let last = Time::ZERO;
+        let list = Ahead::new(Queries { table, arrival, size, service, asked, last })?;
         if list.next.is_none() {
-            return Err(list.table.ended("a query", "write the list again"));
+            return Err(list.reader.table.ended("a query", "write the list again"));
         }
         Ok(list)
     }
 
     /// Whether the list says how long each query took.
     pub fn has_service_times(&self) -> bool {
-        self.service.is_some()
+        self.reader.service.is_some()
     }
 
     /// What was odd about the file so far.
     pub fn met(&self) -> Met {
-        self.table.met()
+        self.reader.table.met()
     }
+}
 
-    /// The error that ended the list, where one did.
-    pub fn take_error(&mut self) -> Option<TraceError> {
-        self.failure.take()
-    }
-
+impl Reads for Queries {
     fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
         if !self.table.advance()? {
             return Ok(None);
@@ -125,29 +123,11 @@ pub(crate) fn timed(table: &Table, what: &str) -> Result<Option<(usize, Unit)>, 
     }
 }
 
-impl Source for QueryList {
-    fn peek(&mut self) -> Option<Time> {
-        self.next.map(|a| a.at)
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let arrival = self.next.take()?;
-        match self.read() {
-            Ok(next) => self.next = next,
-            Err(error) => self.failure = Some(error),
-        }
-        Some(arrival)
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.failure.as_ref().map(TraceError::to_string)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::workload::tests::all;
+    use orrery_sim::request::Source;
 
     fn open(text: &str) -> Result<QueryList, TraceError> {
         let input = Input::from_bytes("q.csv", text.as_bytes().to_vec())?;

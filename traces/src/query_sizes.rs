@@ -4,11 +4,10 @@
 
 use crate::changed::Changed;
 use crate::error::{TraceError, parameter, within};
+use crate::exec_time::standard;
 use crate::samples::Histogram;
-use orrery_sim::det::Det;
 use orrery_sim::request::{Arrival, SIZE_MAX, Source};
 use orrery_sim::rng::Stream;
-use rand_distr::{Distribution, StandardNormal};
 
 /// The largest query of Kairos's generator.
 pub const KAIROS_MAX: u32 = 999;
@@ -119,11 +118,6 @@ impl SizeLaw {
 pub(crate) fn largest(size: u32) -> Result<u32, TraceError> {
     within("size", f64::from(size), 1.0, f64::from(SIZE_MAX))?;
     Ok(size)
-}
-
-fn standard(stream: &mut Stream) -> f64 {
-    let z: Det = StandardNormal.sample(stream);
-    z.0
 }
 
 fn kairos(stream: &mut Stream) -> u32 {

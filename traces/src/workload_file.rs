@@ -4,6 +4,7 @@
 //! order of time: `arrival_ns,app,model,size,slo_ns,alone_ns`; an empty `slo_ns` is no SLO. A file that
 //! is read may have its times in `_us`, `_ms` or `_s`.
 
+use crate::ahead::{Ahead, Reads};
 use crate::error::{TraceError, parameter};
 use crate::open::Input;
 use crate::part::{Part, Slice};
@@ -111,17 +112,18 @@ pub fn after_the_end(requests: u64) -> TraceError {
 /// The latest first arrival of a whole file: one that is later counts from another origin, such as 1970.
 const LATEST_START: Span = Span::from_ms(366 * 86_400_000);
 
-/// A workload file as a source, read as it is consumed.
+/// What reads a workload file.
 #[derive(Debug)]
-pub struct CsvSource {
+pub struct Rows {
     table: Table,
     columns: [(usize, Unit); 6],
     last: Time,
     /// The model of each application, where these are known.
     models: Option<Vec<ModelId>>,
-    next: Option<Arrival>,
-    failure: Option<TraceError>,
 }
+
+/// A workload file as a source, read as it is consumed.
+pub type CsvSource = Ahead<Rows>;
 
 impl CsvSource {
     /// Opens a file and reads its first arrival.
@@ -147,7 +149,7 @@ impl CsvSource {
             return Ok(Box::new(CsvSource::whole(table, Some(models))?));
         }
         let source = CsvSource::of(table, Some(models))?;
-        let file = source.table.file().to_string();
+        let file = source.reader.table.file().to_string();
         Ok(Box::new(Part::of(source, slice, &file)?))
     }
 
@@ -160,7 +162,7 @@ impl CsvSource {
         if source.next.is_some_and(|first| first.at > Time::ZERO + LATEST_START) {
             let allowed = "at most a year: times count from the start of the run. Subtract the first one from all, or \
                            read the rows as a slice (`from_row = 0`), which begins at its first arrival";
-            return Err(source.table.bad_field(source.columns[0].0, allowed));
+            return Err(source.reader.table.bad_field(source.reader.columns[0].0, allowed));
         }
         Ok(source)
     }
@@ -175,36 +177,20 @@ impl CsvSource {
                 None => (table.column(name)?, Unit::Ns),
             };
         }
-        let (last, next, failure) = (Time::ZERO, None, None);
-        let mut source = CsvSource { table, columns, last, models, next, failure };
-        source.fill();
-        match (source.failure.take(), source.next) {
-            (Some(error), _) => Err(error),
-            (None, None) => Err(source.table.ended("an arrival", "write the workload again")),
-            (None, Some(_)) => Ok(source),
+        let source = Ahead::new(Rows { table, columns, last: Time::ZERO, models })?;
+        match source.next {
+            None => Err(source.reader.table.ended("an arrival", "write the workload again")),
+            Some(_) => Ok(source),
         }
     }
 
     /// What was odd about the file so far.
     pub fn met(&self) -> Met {
-        self.table.met()
+        self.reader.table.met()
     }
+}
 
-    /// The error that ended the source, if one did.
-    pub(crate) fn take_error(&mut self) -> Option<TraceError> {
-        self.failure.take()
-    }
-
-    fn fill(&mut self) {
-        self.next = match self.read() {
-            Ok(next) => next,
-            Err(error) => {
-                self.failure = Some(error);
-                None
-            }
-        };
-    }
-
+impl Reads for Rows {
     fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
         if !self.table.advance()? {
             return Ok(None);
@@ -218,7 +204,9 @@ impl CsvSource {
         self.check_names(&arrival)?;
         Ok(Some(arrival))
     }
+}
 
+impl Rows {
     /// The application is one of the scenario's, and asks for its model.
     fn check_names(&self, arrival: &Arrival) -> Result<(), TraceError> {
         let Some(models) = &self.models else { return Ok(()) };
@@ -262,22 +250,6 @@ impl CsvSource {
             },
             alone: Span::from_ns(positive(ns(alone)?)?),
         })
-    }
-}
-
-impl Source for CsvSource {
-    fn peek(&mut self) -> Option<Time> {
-        self.next.map(|a| a.at)
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let arrival = self.next.take()?;
-        self.fill();
-        Some(arrival)
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.failure.as_ref().map(TraceError::to_string)
     }
 }
 

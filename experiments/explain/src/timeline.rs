@@ -9,40 +9,14 @@ mod json;
 mod selection;
 mod trace;
 
+pub use batches::write as write_batches;
 pub use selection::{Failure, Selection};
+pub use trace::write as write_trace;
 
 use orrery_results::BatchRow;
 use orrery_sim::log::{LogError, Names, Record};
-use std::io::Write;
 
-/// Writes a log's records as Chrome trace JSON. The bytes depend on the log and the selection only.
-///
-/// # Errors
-/// When a record cannot be read, a selected request is not there, or `out` cannot be written.
-pub fn write_trace(
-    names: &Names,
-    records: impl IntoIterator<Item = Result<Record, LogError>>,
-    selection: &Selection,
-    out: impl Write,
-) -> Result<(), Failure> {
-    trace::write(names, records, selection, out)
-}
-
-/// Writes a log's batches as CSV with the columns of [`orrery_results::BatchRow`], in the order in
-/// which they ended.
-///
-/// # Errors
-/// When a record cannot be read or `out` cannot be written.
-pub fn write_batches(
-    names: &Names,
-    records: impl IntoIterator<Item = Result<Record, LogError>>,
-    selection: &Selection,
-    out: impl Write,
-) -> Result<(), Failure> {
-    batches::write(names, records, selection, out)
-}
-
-/// The rows of that table.
+/// The rows of the table of batches.
 ///
 /// # Errors
 /// When a record cannot be read.

@@ -8,7 +8,7 @@ use super::runner::KindDocument;
 use super::scores::is_relative;
 use super::{figure, groups, numbers, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital};
-use orrery_results::{Row, metric};
+use orrery_results::{Row, distinct, metric};
 use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
 use orrery_sweep::replication::{DEVICES, PEAK};
@@ -144,13 +144,8 @@ fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
     if rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR) {
         return format!("Mean errors against {} numbers of the paper are below.", e.paper.len());
     }
-    let mut beside: Vec<String> = Vec::new();
-    for row in rows.iter().filter(|r| r.paper.is_some()) {
-        let words = metric::words(&row.metric);
-        if !beside.contains(&words) {
-            beside.push(words);
-        }
-    }
+    let with_paper = rows.iter().filter(|r| r.paper.is_some());
+    let beside = distinct(with_paper.map(|r| metric::words(&r.metric)));
     match beside.is_empty() {
         true => "The paper has no numbers for what was run.".to_string(),
         false => {

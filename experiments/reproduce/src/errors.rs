@@ -4,7 +4,7 @@
 use super::experiment::{ErrorsFile, Experiment};
 use super::numbers::axes;
 use orrery_report::page::{Field, Part, Table};
-use orrery_results::{Flags, Row, UNITLESS, unit};
+use orrery_results::{Flags, Row, UNITLESS, grouped, unit};
 use orrery_sweep::rows::mean;
 
 /// The axis of cases that are not counted, with the reason.
@@ -27,19 +27,11 @@ pub(super) fn parts(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         }
     }
     // The cases of each reason.
-    let mut left: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let Some(why) = row.axis(NOT_COUNTED) else { continue };
+    let left = grouped(rows.iter().filter_map(|row| {
         // Without cases, the first axis tells cells apart.
         let case = axes(row).next().map_or("", |(_, value)| value);
-        let known = left.iter().position(|(reason, _)| *reason == why).unwrap_or_else(|| {
-            left.push((why, Vec::new()));
-            left.len() - 1
-        });
-        if !left[known].1.contains(&case) {
-            left[known].1.push(case);
-        }
-    }
+        Some((row.axis(NOT_COUNTED)?, case))
+    }));
     let left = left.iter().map(|(why, cases)| format!("not counted: {}: {why}", cases.join(", ")));
     parts.extend(Part::list(left.collect()));
     parts

@@ -3,6 +3,7 @@
 
 use super::experiment::{Experiment, Frame, KindEntry};
 use super::kinds::KINDS;
+use orrery_results::distinct;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::reference::{Reference, Table, names};
@@ -62,13 +63,8 @@ fn typed<'a, T>(
 fn kind_of(keys: &DeTable<'_>) -> Result<&'static KindEntry, SpecError> {
     let of_frame = names::<Frame>(&[]);
     let of_kinds = KINDS.iter().flat_map(|kind| (kind.names)());
-    let mut all: Vec<&str> = Vec::new();
-    for key in of_frame.iter().copied().chain(of_kinds) {
-        // Two kinds may have a key of one name.
-        if !all.contains(&key) {
-            all.push(key);
-        }
-    }
+    // Two kinds may have a key of one name.
+    let all = distinct(of_frame.iter().copied().chain(of_kinds));
     let given = || keys.keys().map(|key| key.get_ref().as_ref());
     given().try_for_each(|key| known(key, key, &all).map(drop))?;
     let kind = one_kind(keys)?;

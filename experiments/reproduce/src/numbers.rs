@@ -1,6 +1,6 @@
 //! The paper's own numbers. They stand beside ours and never enter a run.
 
-use orrery_results::{Row, pairs};
+use orrery_results::{Row, distinct, pairs};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -169,13 +169,7 @@ pub fn case_of(number: &Number) -> Option<&str> {
 
 /// The cases that numbers are of, each once.
 pub fn cases(numbers: &[Number]) -> Vec<String> {
-    let mut cases: Vec<String> = Vec::new();
-    for case in numbers.iter().filter_map(case_of) {
-        if !cases.iter().any(|c| c == case) {
-            cases.push(case.to_string());
-        }
-    }
-    cases
+    distinct(numbers.iter().filter_map(case_of)).into_iter().map(str::to_string).collect()
 }
 
 /// Whether a row is of a system that is called `NAME` or `NAME/PRESET`.

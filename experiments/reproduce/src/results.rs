@@ -5,7 +5,7 @@ use super::experiment::{Experiment, Parts, System};
 use super::groups::{self, Group};
 use super::numbers::{WITHHELD, WITHHELD_MEANS, WITHIN, axes, is_withheld};
 use orrery_report::page::{self, Field, Part, Table, Tone};
-use orrery_results::{Row, UNITLESS, metric, unit};
+use orrery_results::{Row, UNITLESS, distinct, metric, unit};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,17 +89,13 @@ impl<'a> Grid<'a> {
         let mut systems = group.systems.clone();
         systems.retain(|s| own.iter().any(|r| is_of(r, s)));
         own.retain(|r| systems.iter().any(|s| is_of(r, s)));
-        let (mut names, mut places, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut names = distinct(own.iter().flat_map(|r| axes(r)).map(|axis| axis.0));
+        let (mut places, mut seen) = (Vec::new(), BTreeSet::new());
         let mut at = BTreeMap::new();
         for row in &own {
             at.entry([&*row.case, &*row.axes, &*row.system, &*row.preset]).or_insert(*row);
             if seen.insert((&row.case, &row.axes)) {
                 places.push(*row);
-            }
-            for (name, _) in axes(row) {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
             }
         }
         // What the names of all cases say needs no column, if it does not tell two places of a case apart.

@@ -70,3 +70,11 @@ pub fn within(row: &Row, axis: &str) -> Row {
     let before = if row.axes.is_empty() { String::new() } else { format!("{};", row.axes) };
     Row { axes: format!("{before}{axis}"), ..row.clone() }
 }
+
+/// The place of a value in a list, at whose end it is put if it is new.
+pub fn place_in<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|x| *x == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}

@@ -7,7 +7,7 @@ use super::groups::{self, Group};
 use super::numbers::axes;
 use super::runner::Cell;
 use orrery_report::page::{Field, Part, Table, reading};
-use orrery_results::{Row, UNITLESS, metric, unit};
+use orrery_results::{Row, UNITLESS, distinct, metric, unit};
 use orrery_sim::stats;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::mean;
@@ -285,12 +285,7 @@ pub fn improvements(e: &Experiment, claim: &str, rows: &[Row]) -> Option<Part> {
     let group = groups.first()?;
     let own: Vec<&Row> =
         main_rows(e, rows).filter(|r| is_of(r, group) && r.paper.is_some()).collect();
-    let mut places: Vec<&str> = Vec::new();
-    for row in &own {
-        if !places.contains(&row.axes.as_str()) {
-            places.push(&row.axes);
-        }
-    }
+    let places = distinct(own.iter().map(|r| r.axes.as_str()));
     let means = |system: &str, at: &str| {
         let own: Vec<&&Row> = own.iter().filter(|r| r.system == system && r.axes == at).collect();
         let of =

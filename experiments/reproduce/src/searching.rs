@@ -1,6 +1,7 @@
 //! `search` of a system: the keys of a search for the best pool.
 
 use orrery_scenario::SpecError;
+use orrery_scenario::defaults::one;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub struct Searching {
     /// The search algorithm.
     pub algorithm: Algorithm,
     /// Number of runs, with seeds 1, 2, ...; algorithms without randomness run once.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u32>")]
     pub runs: u32,
     /// Maximum number of pools to evaluate.
     pub evaluations_max: Option<usize>,
@@ -56,10 +57,6 @@ impl Searching {
     pub fn check(&self) -> Result<(), SpecError> {
         count("runs", self.runs.into(), 1, SEEDS_MAX)
     }
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn yes() -> bool {

@@ -106,6 +106,12 @@ impl SpecError {
         }
     }
 
+    /// The same error, about its key in a table.
+    pub fn in_table(self, table: &str) -> SpecError {
+        let key = format!("{table}.{}", self.key().unwrap_or_default());
+        self.at(key)
+    }
+
     /// The same error, with the file that it is about.
     pub fn in_file(self, name: &str) -> SpecError {
         match self {

@@ -4,7 +4,8 @@
 //! It says nothing of its own: every word comes from the tables in `sim/src/policy/`.
 
 use crate::error::SpecError;
-use crate::policy_spec::{of, registered};
+use crate::policy_spec::{Registry, of, registered};
+use orrery_results::grouped;
 use orrery_sim::jobs;
 use orrery_sim::policy::ALL;
 use orrery_sim::policy::parameters::{Allowed, Configured, Row, Table};
@@ -104,16 +105,11 @@ fn index(tables: impl Iterator<Item = Table>) -> String {
 
 /// What papers take for granted, and which policies with them.
 fn assumptions() -> String {
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for table in all() {
-        for assumption in table.assumes {
-            let name = format!("`{}`", table.about.name);
-            match groups.iter_mut().find(|(what, _)| *what == assumption.what()) {
-                Some((_, names)) => names.push(name),
-                None => groups.push((assumption.what(), vec![name])),
-            }
-        }
-    }
+    let of = |table: Table| {
+        let name = format!("`{}`", table.about.name);
+        table.assumes.iter().map(move |assumption| (assumption.what(), name.clone()))
+    };
+    let groups = grouped(all().flat_map(of));
     let line =
         |(what, names): &(&str, Vec<String>)| format!("- that {what}: {}\n", names.join(", "));
     format!("\nAs their papers do, some assume\n\n{}", groups.iter().map(line).collect::<String>())
@@ -140,19 +136,14 @@ Every other parameter changes one value. The head of each file in `sim/src/polic
 ";
 
 /// A policy's text in files: the names that there are, with or without brackets.
-pub fn schema(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
+pub fn list_schema<K: Registry + ?Sized>(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
     let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
+    let examples: Vec<String> = K::all().iter().map(|p| p.table().name).collect();
     json_schema!({
-        "type": "string",
-        "pattern": pattern,
-        "examples": all().map(|t| t.name).collect::<Vec<_>>(),
+        "type": "array",
+        "items": { "type": "string", "pattern": pattern, "examples": examples },
     })
-}
-
-/// A list of policies: [`schema`] of each.
-pub fn list_schema(generator: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": schema(generator) })
 }
 
 /// The type, with a time's unit.

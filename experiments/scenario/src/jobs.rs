@@ -8,10 +8,12 @@ mod policy;
 pub use generate::{Generate, Halving};
 pub use policy::JobPolicySpec;
 
+use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
 use crate::own::{World, WorldFile};
+use crate::policies;
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
@@ -39,10 +41,10 @@ pub struct JobsFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `salus` or `fluid`, with their parameters.
-    #[schemars(schema_with = "policy::list_schema")]
+    #[schemars(schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The jobs, and what they share.
     pub jobs: Jobs,
@@ -59,13 +61,13 @@ pub struct Jobs {
     #[schemars(extend("x-default" = "none"))]
     pub memory_mb: Option<f64>,
     /// Number of workers, for `fluid`.
-    #[serde(default = "one_worker")]
+    #[serde(default = "one::<u32>")]
     pub workers: u32,
     /// Slowdown by a further trial on a worker (Fluid, Eq. 3.2); if omitted, packing conserves work.
     #[schemars(extend("x-default" = "work is conserved"))]
     pub alpha: Option<f64>,
     /// Slowdown by a further worker of a trial (Fluid, Eq. 3.2).
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub beta: f64,
     /// The jobs: a CSV file beside this one, with the columns `iterations`, `iteration_ms` and, if given,
     /// `at_s`, `persistent_mb`, `ephemeral_mb`, `busy`, `stage`.
@@ -88,7 +90,7 @@ pub struct Jobs {
 #[serde(deny_unknown_fields)]
 pub struct JobEntry {
     /// Number of jobs like this.
-    #[serde(default = "one_worker")]
+    #[serde(default = "one::<u32>")]
     pub count: u32,
     /// When it is submitted.
     #[serde(default)]
@@ -104,21 +106,11 @@ pub struct JobEntry {
     #[serde(default)]
     pub ephemeral_mb: f64,
     /// The part of a GPU that an iteration keeps busy.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub busy: f64,
     /// Its stage: it is submitted after the last job of the stage before has ended.
     #[serde(default)]
     pub stage: u32,
-}
-
-fn one() -> u64 {
-    1
-}
-fn one_worker() -> u32 {
-    1
-}
-fn one_f64() -> f64 {
-    1.0
 }
 
 /// MB as bytes.
@@ -269,10 +261,7 @@ impl Jobs {
         }
         let mut jobs = Vec::new();
         for (i, entry) in self.job.iter().enumerate() {
-            let one = entry.job().map_err(|e| {
-                let key = format!("job[{i}].{}", e.key().unwrap_or_default());
-                e.at(key)
-            })?;
+            let one = entry.job().map_err(|e| e.in_table(&format!("job[{i}]")))?;
             if jobs.len() + entry.count as usize > JOBS_MAX {
                 let found = format!("more than {JOBS_MAX} jobs");
                 let key = format!("job[{i}].count");

@@ -3,12 +3,13 @@
 //! A JSON Schema has them sorted. Serde tells a deserializer the names of a structure's fields and of
 //! an enumeration's variants before it asks for a value; this one writes them down and stops there.
 
-use serde::de::value::{Error, StrDeserializer};
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
-    MapAccess, SeqAccess, VariantAccess, Visitor,
+    VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
+use std::iter::{Once, once};
 
 /// The names at a path of `T`, such as `["model", "latency", "eq3"]`; none where a value is plain.
 pub fn names<T: DeserializeOwned>(path: &[&str]) -> Vec<&'static str> {
@@ -44,7 +45,7 @@ impl<'de> Deserializer<'de> for Names<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.end(fields)?;
-        visitor.visit_map(self)
+        visitor.visit_map(self.entry())
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -62,7 +63,8 @@ impl<'de> Deserializer<'de> for Names<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_seq(self)
+        // One item, of which the whole path is: lists take no part of it.
+        visitor.visit_seq(SeqDeserializer::new(once(self)))
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -81,35 +83,21 @@ impl<'p> Names<'p> {
         Names { path: self.path.get(1..).unwrap_or(&[]), found: self.found }
     }
 
-    fn first(&self) -> StrDeserializer<'p, Error> {
-        self.path.first().copied().unwrap_or_default().into_deserializer()
+    fn first(&self) -> &'p str {
+        self.path.first().copied().unwrap_or_default()
+    }
+
+    /// The one entry of a map: the first part of the path, and what follows it.
+    fn entry<'de>(self) -> MapDeserializer<'de, Once<(&'p str, Names<'p>)>, Error> {
+        MapDeserializer::new(once((self.first(), self.rest())))
     }
 }
 
-impl<'de> MapAccess<'de> for Names<'_> {
-    type Error = Error;
+impl<'de> IntoDeserializer<'de, Error> for Names<'_> {
+    type Deserializer = Self;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Error> {
-        seed.deserialize(self.first()).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(Names { path: self.path, found: self.found }.rest())
-    }
-}
-
-impl<'de> SeqAccess<'de> for Names<'_> {
-    type Error = Error;
-
-    /// One item, of which the whole path is: lists take no part of it.
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Error> {
-        seed.deserialize(Names { path: self.path, found: self.found }).map(Some)
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 
@@ -118,7 +106,8 @@ impl<'de> EnumAccess<'de> for Names<'_> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
-        let variant = seed.deserialize(self.first())?;
+        let first: StrDeserializer<'_, Error> = self.first().into_deserializer();
+        let variant = seed.deserialize(first)?;
         Ok((variant, self.rest()))
     }
 }
@@ -144,6 +133,6 @@ impl<'de> VariantAccess<'de> for Names<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.end(fields)?;
-        visitor.visit_map(self)
+        visitor.visit_map(self.entry())
     }
 }

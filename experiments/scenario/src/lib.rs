@@ -32,6 +32,7 @@
 //! # Ok::<(), orrery_scenario::SpecError>(())
 //! ```
 
+pub mod defaults;
 pub mod jobs;
 pub mod kairos;
 mod key_names;

@@ -6,7 +6,6 @@ use crate::policy_spec::{Registry, Spec};
 use crate::scenario::place::Source;
 use crate::scenario::texts;
 use crate::whole::read_text;
-use schemars::{Schema, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -37,8 +36,7 @@ pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     fn in_table(error: SpecError) -> SpecError {
         match error.key() {
             Some(key) if !key.starts_with(&format!("{}.", Self::KEY)) && key != "policies" => {
-                let key = format!("{}.{key}", Self::KEY);
-                error.at(key)
+                error.in_table(Self::KEY)
             }
             _ => error,
         }
@@ -143,15 +141,4 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
     fn placed(&self, error: SpecError) -> SpecError {
         self.head().2.placed(Self::World::in_table(error))
     }
-}
-
-/// A policy's text in files: the names that there are, with or without brackets.
-pub fn list_schema<K: Registry + ?Sized>() -> Schema {
-    let names: Vec<&str> = K::all().iter().map(|p| p.about.name).collect();
-    let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
-    let examples: Vec<String> = K::all().iter().map(|p| p.table().name).collect();
-    json_schema!({
-        "type": "array",
-        "items": { "type": "string", "pattern": pattern, "examples": examples },
-    })
 }

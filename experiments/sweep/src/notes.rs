@@ -115,13 +115,7 @@ fn said_of(rows: &[Row], flags: impl Iterator<Item = Saying>) -> Vec<String> {
 
 /// Each word once, in the order in which they come.
 pub fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut out: Vec<&str> = Vec::new();
-    for word in words.filter(|w| !w.is_empty()) {
-        if !out.contains(&word) {
-            out.push(word);
-        }
-    }
-    out
+    orrery_results::distinct(words.filter(|w| !w.is_empty()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::replication::{DEVICES, PEAK};
 use orrery_plots::{Picture, PictureKind, RowFilter, axis_of, metric_by_axis, picture};
 use orrery_report::figure::figure_of;
 use orrery_report::page::{self, Page, Part, TO_KNOW, Tone};
-use orrery_results::{Better, Row, better, difference_in, metric};
+use orrery_results::{Better, Row, better, difference_in, grouped, metric};
 use std::collections::BTreeMap;
 
 /// What cells are judged by, the first that they have.
@@ -117,16 +117,8 @@ fn are_apart(rows: &[Row], first: &Row, second: &Row) -> Option<bool> {
 
 /// Each axis with its values.
 fn axes_of(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
-    let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
     let settings = rows.chunk_by(|a, b| a.axes == b.axes).map(|rows| &rows[0]);
-    for (name, value) in settings.flat_map(Row::axis_list) {
-        match axes.iter_mut().find(|a| a.0 == name) {
-            Some((_, values)) if values.contains(&value) => {}
-            Some((_, values)) => values.push(value),
-            None => axes.push((name, vec![value])),
-        }
-    }
-    axes
+    grouped(settings.flat_map(Row::axis_list))
 }
 
 /// What is compared, in words, and which of its values is best.

@@ -4,7 +4,7 @@
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::seeds::Seeds;
-use orrery_results::{Flags, Row, difference_of, metric, seed_list, unit};
+use orrery_results::{Flags, Row, difference_of, distinct, metric, seed_list, unit};
 use orrery_sim::stats::{self, Interval};
 
 /// The rows of a cell. `place` carries what they have in common: experiment, case, axes, system,
@@ -200,13 +200,8 @@ fn within_one_run(a: &Replication, b: &Replication) -> Option<Interval> {
 
 /// The seeds of rows, for reading: where they differ, the fewest and the most.
 pub fn seeds_of(rows: &[Row]) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for row in rows.iter().filter(|r| r.scope == "all" && !r.seeds.is_empty()) {
-        let seeds = row.seeds_in_words();
-        if !all.contains(&seeds) {
-            all.push(seeds);
-        }
-    }
+    let own = rows.iter().filter(|r| r.scope == "all" && !r.seeds.is_empty());
+    let mut all = distinct(own.map(Row::seeds_in_words));
     match all.as_slice() {
         [] => String::new(),
         [one] => one.clone(),

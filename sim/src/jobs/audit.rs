@@ -34,7 +34,7 @@ pub fn audit(terms: Terms, records: impl IntoIterator<Item = (Time, Record)>) ->
 }
 
 /// The auditor: give it every record, in order. It can watch a run while it runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Auditor {
     terms: Terms,
     line: Option<u64>,
@@ -119,24 +119,7 @@ impl JobObserver for Auditor {
 impl Auditor {
     /// An auditor that holds the run to these terms.
     pub fn new(terms: Terms) -> Auditor {
-        Auditor {
-            terms,
-            line: None,
-            now: Time::ZERO,
-            finished: false,
-            last_end: Time::ZERO,
-            submitted: BTreeSet::new(),
-            open: BTreeMap::new(),
-            alive: BTreeMap::new(),
-            lanes: BTreeMap::new(),
-            persistent: 0,
-            sizes: 0,
-            largest: 0,
-            busy: 0,
-            lane_clock: (0, 0, 0),
-            workers: BTreeMap::new(),
-            report: Report::default(),
-        }
+        Auditor { terms, ..Auditor::default() }
     }
 
     /// The next records come from this line of a file.

@@ -4,7 +4,7 @@ use super::job::{Bytes, Job, JobId, Width};
 use crate::time::{Span, Time};
 
 /// A lane's number; numbers are never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaneId(pub u32);
 
 /// Where a job runs.
@@ -95,20 +95,6 @@ impl<A: JobObserver, B: JobObserver> JobObserver for (A, B) {
     fn record(&mut self, now: Time, record: &Record) {
         self.0.record(now, record);
         self.1.record(now, record);
-    }
-}
-
-impl<A: JobObserver> JobObserver for Option<A> {
-    fn record(&mut self, now: Time, record: &Record) {
-        if let Some(observer) = self {
-            observer.record(now, record);
-        }
-    }
-}
-
-impl<A: JobObserver + ?Sized> JobObserver for &mut A {
-    fn record(&mut self, now: Time, record: &Record) {
-        (**self).record(now, record);
     }
 }
 

@@ -141,6 +141,7 @@ struct Variant {
     serves: f64,
 }
 
+#[derive(Default)]
 struct Model {
     variants: Vec<Variant>,
     current: usize,
@@ -168,11 +169,7 @@ impl Model {
         Model {
             variants: sizes.iter().map(variant).collect(),
             current: sizes.iter().rposition(fits).unwrap_or(0),
-            loads: false,
-            arrived: 0,
-            low: 0,
-            waiting: VecDeque::new(),
-            in_line: false,
+            ..Model::default()
         }
     }
 

@@ -25,7 +25,7 @@ use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The auditor: give it every record, in order. It can watch a run while it runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Auditor {
     terms: Terms,
     line: Option<u64>,
@@ -91,18 +91,7 @@ impl TokenObserver for Auditor {
 impl Auditor {
     /// An auditor that holds the run to these terms.
     pub fn new(terms: Terms) -> Auditor {
-        Auditor {
-            terms,
-            line: None,
-            now: Time::ZERO,
-            finished: false,
-            last_end: Time::ZERO,
-            seen: BTreeSet::new(),
-            alive: BTreeMap::new(),
-            taken: 0,
-            step: None,
-            report: Report::default(),
-        }
+        Auditor { terms, ..Auditor::default() }
     }
 
     /// The next records come from this line of a file.

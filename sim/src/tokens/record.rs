@@ -55,10 +55,6 @@ pub trait TokenObserver {
     }
 }
 
-impl TokenObserver for () {
-    fn record(&mut self, _: Time, _: &Record) {}
-}
-
 impl<A: TokenObserver, B: TokenObserver> TokenObserver for (A, B) {
     fn record(&mut self, now: Time, record: &Record) {
         self.0.record(now, record);

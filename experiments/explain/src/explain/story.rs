@@ -113,17 +113,8 @@ impl<'a> Story<'a> {
         self.arrived = self.arrived.max(request.id.0.saturating_add(1));
         if request.id == self.id && self.target.is_none() {
             self.accounted = request.arrival;
-            let mut target = Target {
-                request,
-                batch: None,
-                done: false,
-                end: None,
-                steps: Vec::new(),
-                spent: Vec::new(),
-                passed: 0,
-            };
-            target.steps.push((request.arrival, self.arrival(&request)));
-            self.target = Some(target);
+            let steps = vec![(request.arrival, self.arrival(&request))];
+            self.target = Some(Target { request, steps, ..Target::default() });
         }
         self.live.insert(request.id, (request.model, true));
     }

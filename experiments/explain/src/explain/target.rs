@@ -33,6 +33,7 @@ impl Phase {
 }
 
 /// The request, once it has come.
+#[derive(Default)]
 pub struct Target {
     pub request: Request,
     /// The batch that it is in.

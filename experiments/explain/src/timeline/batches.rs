@@ -9,7 +9,11 @@ use orrery_sim::time::Time;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// As CSV.
+/// Writes a log's batches as CSV with the columns of [`orrery_results::BatchRow`], in the order in
+/// which they ended.
+///
+/// # Errors
+/// When a record cannot be read or `out` cannot be written.
 pub fn write(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,

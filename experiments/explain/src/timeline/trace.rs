@@ -21,6 +21,10 @@ use std::io::Write;
 /// Bytes that are gathered before they are written.
 const BLOCK: usize = 1 << 16;
 
+/// Writes a log's records as Chrome trace JSON. The bytes depend on the log and the selection only.
+///
+/// # Errors
+/// When a record cannot be read, a selected request is not there, or `out` cannot be written.
 pub fn write(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,

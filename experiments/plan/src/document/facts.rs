@@ -8,7 +8,7 @@ use crate::input::trace_step::REPEATED_MAX;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::change_over::Changed;
 use crate::search::size::{Less, Sized};
-use orrery_results::{Row, metric, unit};
+use orrery_results::{RESULT_VERSION, Row, metric};
 use orrery_scenario::scenario::file::{RateBy, SPEED_NOTED};
 
 /// In sentences, for every form of the answer.
@@ -264,14 +264,22 @@ fn as_size(problem: &Problem, counts: &[u32]) -> String {
     }
 }
 
+/// What rows of a group, or of the fleet, have in common.
+pub fn place_of(p: &Problem, case: &str) -> Row {
+    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
+    Row {
+        experiment: p.plan.name().to_string(),
+        case: case.to_string(),
+        scope: "all".to_string(),
+        seeds: format!("{}-{last}", p.plan.seed),
+        result_version: RESULT_VERSION,
+        ..Row::default()
+    }
+}
+
 /// As rows beside those of the choice.
 pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
-    let row = |metric: &str, value: f64| Row {
-        metric: metric.to_string(),
-        unit: unit(metric).to_string(),
-        value: Some(value),
-        ..base.clone()
-    };
+    let row = |metric: &str, value: f64| base.of_all(metric, value);
     let mut rows = Vec::new();
     for less in &choice.less {
         let scope = format!("kind {}", problem.kind(less.kind));

@@ -1,12 +1,13 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
+use crate::document::facts::place_of;
 use crate::document::money::{beside, cents, usd_per_month};
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer as Answered, money, percent, significant};
 use crate::search::solved::{Edge, Fleet, PriceRange, Solved};
 use orrery_report::page::Field;
-use orrery_results::{RESULT_VERSION, Row, metric, unit};
+use orrery_results::{Row, metric};
 use orrery_solvers::Price;
 use std::collections::BTreeMap;
 
@@ -137,35 +138,26 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Fi
 
 /// What the whole fleet costs and no fleet undercuts, and the home of each model.
 pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
-    let last = problem.plan.seed.wrapping_add(u64::from(problem.plan.seeds) - 1);
-    let row = |metric: &str, value: Option<f64>| Row {
-        experiment: problem.plan.name().to_string(),
-        case: "fleet".to_string(),
-        scope: "all".to_string(),
+    let base = Row {
         axes: format!("what_if={what_if};place=1;pool={}", homes_axis(problem, fleet)),
-        seeds: format!("{}-{last}", problem.plan.seed),
-        result_version: RESULT_VERSION,
-        metric: metric.to_string(),
-        unit: unit(metric).to_string(),
-        value,
-        ..Row::default()
+        ..place_of(problem, "fleet")
     };
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
-        rows.push(row(metric::COST_PER_HOUR, Some(cost.as_usd_per_hour())));
-        rows.push(row(metric::COST_PER_MONTH, Some(usd_per_month(cost))));
+        rows.push(base.of_all(metric::COST_PER_HOUR, cost.as_usd_per_hour()));
+        rows.push(base.of_all(metric::COST_PER_MONTH, usd_per_month(cost)));
     }
     if let Some(within) = fleet.within {
-        rows.push(row(metric::ALLOWABLE, Some(within.load_per_s)));
+        rows.push(base.of_all(metric::ALLOWABLE, within.load_per_s));
     }
     if let Some(bound) = fleet.split_usd {
-        rows.push(row(metric::LOWER_BOUND, Some(bound)));
+        rows.push(base.of_all(metric::LOWER_BOUND, bound));
     }
     for range in &fleet.prices {
         let scope = format!("kind {}", problem.kind(range.kind));
         for (side, edge) in [("below", &range.below), ("above", &range.above)] {
             let Some(edge) = edge else { continue };
-            let turn = row(metric::PRICE_TURN, Some(edge.at_usd_per_hour));
+            let turn = base.of_all(metric::PRICE_TURN, edge.at_usd_per_hour);
             let axes = format!("{};turn={side}", turn.axes);
             let mut turn = Row { scope: scope.clone(), axes, ..turn };
             if !edge.exact {

@@ -3,6 +3,7 @@
 use crate::input::problem::Problem;
 use crate::search::answer::Turn;
 use crate::search::solved::Solved;
+use orrery_results::distinct;
 use orrery_solvers::Price;
 
 /// Hours of a month: 365 days of 24 hours, by 12.
@@ -56,13 +57,7 @@ pub fn bought(problem: &Problem, counts: &[u32]) -> Option<String> {
 pub fn source(solved: &Solved) -> Option<String> {
     let p = &solved.problem;
     let list = p.plan.list.as_ref()?;
-    let mut terms: Vec<&str> = Vec::new();
-    for sale in &p.sales {
-        let Some(buy) = sale.buy else { continue };
-        if !terms.contains(&buy.name()) {
-            terms.push(buy.name());
-        }
-    }
+    let terms = distinct(p.sales.iter().filter_map(|sale| Some(sale.buy?.name())));
     if terms.is_empty() {
         return None;
     }

@@ -27,55 +27,51 @@ pub fn page_of(answers: &Answers, command: String) -> String {
 }
 
 impl Answers {
-    /// The document: its text, its Markdown and its page.
+    /// The document, for its text, its Markdown and its page: the question, the answer, what breaks first, the
+    /// alternatives, and how far all that can be trusted.
     pub fn document(&self) -> Page {
-        document(self)
+        let Answers { plan: first, what_ifs, robust, rows } = self;
+        let p = &first.problem;
+        let mut page = Page::new("plan", p.plan.name());
+        asked(&mut page, first, what_ifs);
+        verdict(&mut page, first, robust.as_ref());
+        let caption = "Cost against throughput. Points to the left and above are better.";
+        let drawn = figure::of(first).ok().map(|f| Part::figure(&f, caption));
+        page.section("Figure", drawn);
+        let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
+        let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
+        let few = first
+            .answers
+            .iter()
+            .flat_map(|a| too_few(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
+        let about = little.map(|line| line + ".").chain(about).chain(few).collect();
+        page.section("The answer", answers(first).part().into_iter().chain(Part::list(about)));
+        let best = |(group, a): (&Group, &Answer)| {
+            Some(format!("{}: {}.", a.group, a.best()?.breaks(p, group)))
+        };
+        let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
+        page.section("What breaks first", Part::list(breaks));
+        page.section_open("Robustness", stands_on(first, robust.as_ref()));
+        page.section_open("Alternatives", alternatives(first).part());
+        if !what_ifs.is_empty() {
+            page.section_open("What if", side_by_side(first, what_ifs).part());
+        }
+        page.section("How sure this is", Part::list(sure(first, what_ifs, rows)));
+        let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
+        let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
+        let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
+                     scenario, the start of machines.";
+        let found = Part::list(found).into_iter().chain([Part::Text(knows.to_string())]);
+        page.section("How it was found", found);
+        let own: Vec<&Row> = rows.iter().collect();
+        page.section("Every value", values("With its interval", &own));
+        page
     }
 
     /// The plan and its what-ifs, a row for each group.
     pub fn side_by_side(&self) -> Table {
         side_by_side(&self.plan, &self.what_ifs)
     }
-}
-
-/// The question, the answer, what breaks first, the alternatives, and how far all that can be trusted.
-fn document(all: &Answers) -> Page {
-    let Answers { plan: first, what_ifs, robust, rows } = all;
-    let p = &first.problem;
-    let mut page = Page::new("plan", p.plan.name());
-    asked(&mut page, first, what_ifs);
-    verdict(&mut page, first, robust.as_ref());
-    let caption = "Cost against throughput. Points to the left and above are better.";
-    let drawn = figure::of(first).ok().map(|f| Part::figure(&f, caption));
-    page.section("Figure", drawn);
-    let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
-    let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
-    let few = first
-        .answers
-        .iter()
-        .flat_map(|a| too_few(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
-    let about = little.map(|line| line + ".").chain(about).chain(few).collect();
-    page.section("The answer", answers(first).part().into_iter().chain(points(about)));
-    let best = |(group, a): (&Group, &Answer)| {
-        Some(format!("{}: {}.", a.group, a.best()?.breaks(p, group)))
-    };
-    let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
-    page.section("What breaks first", points(breaks));
-    page.section_open("Robustness", stands_on(first, robust.as_ref()));
-    page.section_open("Alternatives", alternatives(first).part());
-    if !what_ifs.is_empty() {
-        page.section_open("What if", side_by_side(first, what_ifs).part());
-    }
-    page.section("How sure this is", points(sure(first, what_ifs, rows)));
-    let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
-    let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
-    let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
-                 scenario, the start of machines.";
-    let found = points(found).into_iter().chain([Part::Text(knows.to_string())]);
-    page.section("How it was found", found);
-    let own: Vec<&Row> = rows.iter().collect();
-    page.section("Every value", values("With its interval", &own));
-    page
 }
 
 fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
@@ -303,8 +299,4 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
         }
     }
     out
-}
-
-fn points(lines: Vec<String>) -> Option<Part> {
-    (!lines.is_empty()).then_some(Part::List(lines))
 }

@@ -2,8 +2,9 @@
 //!
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
+use crate::document::facts::{self, place_of};
+use crate::document::fleet;
 use crate::document::money::usd_per_month;
-use crate::document::{facts, fleet};
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point};
 use crate::search::replan::Next;
@@ -11,7 +12,7 @@ use crate::search::sensitivity::{Held, Robust, Strained};
 use crate::search::size::counts;
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
-use orrery_results::{RESULT_VERSION, Row, metric, system_of, unit};
+use orrery_results::{Row, metric, system_of, unit};
 use orrery_scenario::bound::Bound;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::stats::{Interval, replications};
@@ -29,12 +30,11 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
     let mut rows = Vec::new();
     for solved in all {
         let p = &solved.problem;
+        let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
         if let Some(fleet) = &solved.fleet {
-            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
             rows.extend(fleet::rows(p, fleet, &what_if));
         }
         for (group, answer) in p.groups.iter().zip(&solved.answers) {
-            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
             for (place, choice) in answer.choices.iter().enumerate() {
                 let place = (place + 1).to_string();
                 rows.extend(of_choice(p, group, answer, choice, &what_if, &place)?);
@@ -57,7 +57,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
 /// What a pool of the frontier costs and carries.
 fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row; 2] {
     let is_answer = answer.best().is_some_and(|best| point.is_of(best));
-    let base = place_of(p, answer);
+    let base = place_of(p, &answer.group);
     let first = format!("{0}-{0}", p.plan.seed);
     let base = Row {
         seeds: if is_answer { base.seeds.clone() } else { first },
@@ -66,26 +66,20 @@ fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row;
         policy: point.policy.clone(),
         ..base
     };
-    let row = |metric: &str, value: f64| {
-        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
-        Row { metric, unit, value: Some(value), ..base.clone() }
-    };
-    let cost = row(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
-    [cost, row(FRONTIER, point.rate_per_s)]
+    let cost = base.of_all(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
+    [cost, base.of_all(FRONTIER, point.rate_per_s)]
 }
 
 /// The bound with the most machines that are proven to be too few, whoever schedules.
 fn of_too_few(p: &Problem, answer: &Answer, few: &TooFew, what_if: &str) -> Row {
     let rates: Vec<f64> = few.bounds.iter().map(Bound::finish_rate).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let pool = p.pool(&counts(p, few.kind, few.n));
     let mut row = Row {
         axes: format!("what_if={what_if};place=too-few;pool={pool}"),
         scope: format!("kind {}", p.kind(few.kind)),
-        metric: metric::FINISH_RATE_BOUND.to_string(),
-        unit: unit(metric::FINISH_RATE_BOUND).to_string(),
-        value: Some(rates.iter().sum::<f64>() / rates.len() as f64),
         samples: few.bounds.iter().map(|bound| bound.offered).sum(),
-        ..place_of(p, answer)
+        ..place_of(p, &answer.group).of_all(metric::FINISH_RATE_BOUND, mean)
     };
     replications(&rates).iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
     if few.n == 0 {
@@ -107,7 +101,7 @@ pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
             policy: best.policy.clone(),
             metric: metric::BAD_AT_LOAD.to_string(),
             unit: unit(metric::BAD_AT_LOAD).to_string(),
-            ..place_of(p, answer)
+            ..place_of(p, &answer.group)
         };
         match &strained.held {
             Held::Tried(check) => {
@@ -138,31 +132,18 @@ fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
     };
     let case = if solved.fleet.is_some() { "fleet" } else { &answer.group };
     let mut row = Row {
-        case: case.to_string(),
         axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
         system: system_of(&policy).to_string(),
         policy,
         metric: metric::COST_PER_HOUR.to_string(),
         unit: unit(metric::COST_PER_HOUR).to_string(),
         value: cost.map(|cost| cost.as_usd_per_hour()),
-        ..place_of(p, answer)
+        ..place_of(p, case)
     };
     if cost.is_none() {
         row.without_answer("no pool that the plan allows sustains the load".to_string());
     }
     Some(row)
-}
-
-fn place_of(p: &Problem, answer: &Answer) -> Row {
-    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
-    Row {
-        experiment: p.plan.name().to_string(),
-        case: answer.group.clone(),
-        scope: "all".to_string(),
-        seeds: format!("{}-{last}", p.plan.seed),
-        result_version: RESULT_VERSION,
-        ..Row::default()
-    }
 }
 
 /// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no
@@ -184,7 +165,7 @@ fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
         axes: format!("what_if={what_if};place=1;pool="),
         metric: metric::COST_PER_HOUR.to_string(),
         unit: unit(metric::COST_PER_HOUR).to_string(),
-        ..place_of(p, answer)
+        ..place_of(p, &answer.group)
     };
     let none = "no pool of the plan meets the goal".to_string();
     row.without_answer(
@@ -217,11 +198,10 @@ fn of_choice(
             0.0 => "none".to_string(),
             s => format!("arrivals before {s} s are not counted"),
         },
-        ..place_of(p, answer)
+        ..place_of(p, &answer.group)
     };
     let row = |metric: &str, value: f64, interval: Option<Interval>| {
-        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
-        let mut row = Row { metric, unit, value: Some(value), ..base.clone() };
+        let mut row = base.of_all(metric, value);
         interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
         row
     };

@@ -9,6 +9,7 @@ use crate::input::loss::Survive;
 use crate::input::perturbation::Strain;
 use crate::input::prices::{Buy, PriceList, Sale, usd_per_hour};
 use crate::input::watcher::Watcher;
+use orrery_scenario::defaults::one;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
@@ -70,7 +71,7 @@ pub struct PlanFile {
     #[serde(default)]
     pub policies: Vec<String>,
     /// The first seed.
-    #[serde(default = "one_u64")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// Seeds of each verification.
     #[serde(default = "seeds")]
@@ -165,7 +166,7 @@ pub struct Instance {
     #[serde(default)]
     pub latency_on: BTreeMap<String, LatencyLaw>,
     /// Divides the scenario's own latencies.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub speed: f64,
     /// Memory for weights.
     pub memory_pages: Option<u32>,
@@ -183,12 +184,6 @@ impl Instance {
     }
 }
 
-fn one_f64() -> f64 {
-    1.0
-}
-fn one_u64() -> u64 {
-    1
-}
 fn seeds() -> u32 {
     5
 }

@@ -4,6 +4,7 @@
 //! the program, under their names; another is named by its path from the plan's folder.
 
 use orrery_scenario::SpecError;
+use orrery_scenario::defaults::one;
 use orrery_scenario::error::hint;
 use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::scenario::place::Source;
@@ -71,15 +72,11 @@ pub struct PriceList {
 struct Offer {
     name: String,
     kind: String,
-    #[serde(default = "one")]
+    #[serde(default = "one::<u32>")]
     devices: u32,
     on_demand_usd_per_hour: Option<f64>,
     reserved_usd_per_hour: Option<f64>,
     spot_usd_per_hour: Option<f64>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Offer {

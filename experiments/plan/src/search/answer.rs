@@ -71,16 +71,7 @@ impl Choice {
         let at_load = match at_load {
             Some(check) => check,
             // Far above its edge a pool need not be simulated to be known as too small.
-            None if load > edge.rate_per_s * 2.0 => Check {
-                bad_by_seed: Vec::new(),
-                bad_rate: 1.0,
-                interval: None,
-                good_share: 0.0,
-                untrusted: None,
-                metastable: false,
-                lost_for_good: false,
-                seen: Seen::default(),
-            },
+            None if load > edge.rate_per_s * 2.0 => Check { bad_rate: 1.0, ..Check::default() },
             None => bench.check(counts, load)?,
         };
         let above = if edge.rate_per_s > 0.0 { edge.rate_per_s * ABOVE } else { load };
@@ -210,7 +201,7 @@ impl Point {
 }
 
 /// The answer for a group of models.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Whose it is.
     pub group: String,
@@ -239,19 +230,7 @@ pub struct Answer {
 impl Answer {
     /// An answer to which nothing has been found yet.
     pub fn of(group: &Group) -> Answer {
-        Answer {
-            group: group.name.clone(),
-            load_per_s: group.load_per_s,
-            choices: Vec::new(),
-            homogeneous: None,
-            close: Vec::new(),
-            searched: Searched::default(),
-            bound_max_per_s: None,
-            turns: Vec::new(),
-            too_few: Vec::new(),
-            unknown: Vec::new(),
-            frontier: Vec::new(),
-        }
+        Answer { group: group.name.clone(), load_per_s: group.load_per_s, ..Answer::default() }
     }
 
     /// Gives the answer's point on the frontier the answer's rate, which is that of all seeds.

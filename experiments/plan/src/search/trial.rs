@@ -58,7 +58,7 @@ impl Untrusted {
 }
 
 /// A pool at a rate, over all seeds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Check {
     /// The worst model's share of bad requests, by seed; empty where it was known as too small without a simulation.
     pub bad_by_seed: Vec<f64>,
@@ -568,15 +568,9 @@ pub fn types_of(problem: &Problem, scenario: &Scenario, setup: &Setup) -> Vec<us
 fn nothing(models: usize) -> Probe {
     Probe {
         good: true,
-        doubt: None,
-        diverging: false,
-        bad_rate: 0.0,
         shares: vec![Share::default(); models],
         good_share: 1.0,
-        worst_model: 0,
-        requests: 0,
-        measured_s: 0.0,
-        ramp: None,
+        ..Probe::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables of rows, whatever they are of.
 
 use super::parts::{Field, Part, Table, Tone};
-use orrery_results::{Flags, Row, UNITLESS, difference_in, metric, unit};
+use orrery_results::{Flags, Row, UNITLESS, difference_in, distinct, metric, unit};
 use std::collections::BTreeMap;
 
 /// Rows of the table of all values; the CSV has the rest.
@@ -43,16 +43,8 @@ fn field(row: &Row) -> Field {
 }
 
 /// The axes of rows, in the order in which they come.
-fn axes_of<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for row in rows {
-        for (name, _) in row.axis_list() {
-            if !names.iter().any(|n| n == name) {
-                names.push(name.to_string());
-            }
-        }
-    }
-    names
+fn axes_of<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+    distinct(rows.iter().flat_map(|r| r.axis_list()).map(|axis| axis.0))
 }
 
 /// A line for each cell: its axes, its policy and what it is judged by, with 95 % intervals below. A
@@ -76,14 +68,14 @@ pub fn cells(rows: &[Row]) -> Vec<Part> {
 }
 
 fn by_cell(caption: &str, rows: &[&Row], with_scope: bool) -> Table {
-    let axes = axes_of(rows.iter().copied());
+    let axes = axes_of(rows);
     let has = |metric: &str| rows.iter().any(|r| r.metric == metric);
     let shown = metric::all().iter().filter_map(|m| Some((m.name, m.page?)));
     let metrics: Vec<(&str, &str)> = shown.filter(|m| has(m.0)).collect();
     let with_case = rows.iter().any(|r| !r.case.is_empty());
     let mut columns: Vec<String> = Vec::new();
     columns.extend(with_case.then(|| "case".to_string()));
-    columns.extend(axes.iter().cloned());
+    columns.extend(axes.iter().map(ToString::to_string));
     columns.push("policy".to_string());
     columns.extend(with_scope.then(|| "of".to_string()));
     columns.extend(metrics.iter().map(|m| m.1.to_string()));
@@ -110,8 +102,8 @@ fn by_cell(caption: &str, rows: &[&Row], with_scope: bool) -> Table {
 }
 
 fn difference_table(rows: &[&Row]) -> Table {
-    let axes = axes_of(rows.iter().copied());
-    let mut columns: Vec<&str> = axes.iter().map(String::as_str).collect();
+    let axes = axes_of(rows);
+    let mut columns = axes.clone();
     columns.extend(["policy", "less", "what", "difference"]);
     let caption = "differences, seed by seed; below a value its 95 % interval";
     let mut table = Table::new(caption, &columns);
@@ -145,7 +137,7 @@ pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
         return None;
     }
     let has = |f: fn(&Row) -> bool| rows.iter().any(|r| f(r));
-    let axes = axes_of(rows.iter().copied());
+    let axes = axes_of(rows);
     let with_case = has(|r| !r.case.is_empty());
     let with_scope = has(|r| r.scope != "all");
     let with_paper = has(|r| r.paper.is_some());
@@ -153,7 +145,7 @@ pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
     let with_preset = has(|r| !r.preset.is_empty());
     let mut columns: Vec<&str> = Vec::new();
     columns.extend(with_case.then_some("case"));
-    columns.extend(axes.iter().map(String::as_str));
+    columns.extend(&axes);
     columns.push(if with_system { "system" } else { "policy" });
     columns.extend(with_preset.then_some("preset"));
     columns.extend(with_scope.then_some("of"));

@@ -4,7 +4,7 @@ use super::claim::{CellValue, Claim};
 use super::estimate::Estimate;
 use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::metric::difference_of;
-use orrery_results::{Row, metric, pair};
+use orrery_results::{Row, distinct, metric, pair};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of a system and metric at a place.
@@ -173,19 +173,15 @@ fn agree(a: &Row, b: &Row, except: &str) -> bool {
 /// Cells are called by the axes that tell them apart; by their pools only where they must be.
 pub(super) fn labelled(cells: &[(Row, Estimate)]) -> Vec<CellValue> {
     let values = |name: &str| cells.iter().map(|c| axis(&c.0, name)).collect::<BTreeSet<_>>();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in cells.iter().flat_map(|c| axes(&c.0)) {
-        if !names.contains(&name) && values(name).len() > 1 {
-            names.push(name);
-        }
-    }
+    let mut names = distinct(cells.iter().flat_map(|c| axes(&c.0)).map(|axis| axis.0));
+    names.retain(|name| values(name).len() > 1);
     let label = |row: &Row, names: &[&str]| {
         let parts: Vec<&str> = names.iter().filter_map(|n| axis(row, n)).collect();
         parts.join(" ")
     };
     let without: Vec<&str> = names.iter().copied().filter(|n| *n != "pool").collect();
-    let distinct = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
-    let names = if distinct.len() == cells.len() { without } else { names };
+    let labels = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
+    let names = if labels.len() == cells.len() { without } else { names };
     let value = |(row, e): &(Row, Estimate)| CellValue {
         cell: label(row, &names),
         value: e.value,

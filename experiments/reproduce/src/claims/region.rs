@@ -6,9 +6,8 @@ use super::judge::{check, judged};
 use super::words::asked;
 use crate::numbers::axis;
 use orrery_report::page::{Field, Part, Table, Tone};
-use orrery_results::{Row, pairs};
+use orrery_results::{Row, distinct, pairs};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// What came of a claim with one value of each axis of a region.
 #[derive(Clone, Debug, Serialize)]
@@ -33,9 +32,7 @@ pub fn within(
         Some(parts.collect::<Option<Vec<_>>>()?.join(";"))
     };
     let of = |(claim, whole): (&Claim, Checked)| {
-        let mut seen = BTreeSet::new();
-        let mut places: Vec<String> = sides(claim, rows).iter().filter_map(|s| at(&s.0)).collect();
-        places.retain(|place| seen.insert(place.clone()));
+        let places = distinct(sides(claim, rows).iter().filter_map(|s| at(&s.0)));
         let one = |at: String| {
             let claim = Claim { at: format!("{};{at}", claim.at), ..claim.clone() };
             let mut checked = check(&claim, rows);
@@ -83,12 +80,7 @@ pub fn region_part(claims: &[Claim], axes: &[String], regions: &[Vec<Within>]) -
         let (first, rest) = at.split_once(';').unwrap_or((at, ""));
         (first.to_string(), rest.to_string())
     };
-    let mut columns: Vec<String> = Vec::new();
-    for (column, _) in regions.iter().flatten().map(|w| split(&w.at)) {
-        if !columns.contains(&column) {
-            columns.push(column);
-        }
-    }
+    let columns = distinct(regions.iter().flatten().map(|w| split(&w.at).0));
     let heads: Vec<String> = columns.iter().map(|c| values(c)).collect();
     let named: Vec<&str> = ["claim", axes.get(1).map_or("", String::as_str)]
         .into_iter()
@@ -99,10 +91,7 @@ pub fn region_part(claims: &[Claim], axes: &[String], regions: &[Vec<Within>]) -
     let mut texts = Vec::new();
     for (i, (claim, region)) in claims.iter().zip(regions).enumerate() {
         texts.push(format!("{}: {} [{}]", i + 1, claim.text, asked(claim)));
-        let mut lines: Vec<String> = region.iter().map(|w| split(&w.at).1).collect();
-        let mut seen = BTreeSet::new();
-        lines.retain(|line| seen.insert(line.clone()));
-        for line in lines {
+        for line in distinct(region.iter().map(|w| split(&w.at).1)) {
             let field = |column: &String| {
                 let here = region.iter().find(|w| split(&w.at) == (column.clone(), line.clone()));
                 here.map_or_else(Field::none, |w| verdict(&w.checked))

@@ -1,7 +1,7 @@
 //! Whether an experiment's values make sense. What is run is checked by its kind.
 
 use super::{Experiment, Parts, System};
-use orrery_results::pairs;
+use orrery_results::{distinct, pairs};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -107,16 +107,9 @@ impl Experiment {
             return Err(SpecError::value("region", found, allowed, remedy));
         }
         let of_points = self.point.iter().flat_map(|p| pairs(&p.axes)).map(|a| a.0);
-        let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
-        let mut distinct: Vec<&str> = Vec::new();
-        names.into_iter().for_each(|n| {
-            if !distinct.contains(&n) {
-                distinct.push(n)
-            }
-        });
+        let all = distinct(self.axis.iter().map(|a| a.name.as_str()).chain(of_points));
         let check = |key: &str, names: &[String]| {
-            let check =
-                |(i, name): (usize, &String)| known(&format!("{key}[{i}]"), name, &distinct);
+            let check = |(i, name): (usize, &String)| known(&format!("{key}[{i}]"), name, &all);
             names.iter().enumerate().try_for_each(|by| check(by).map(drop))
         };
         check("errors.by", by)?;

@@ -4,8 +4,8 @@
 use crate::experiment::Experiment;
 use crate::figure::picture::picture;
 use crate::numbers::beside;
-use crate::runner::Runner;
-use orrery_results::{Row, is_metric};
+use crate::runner::{Runner, place_in};
+use orrery_results::{Row, distinct, is_metric};
 use orrery_sweep::grid::combinations;
 
 /// The rows.
@@ -15,13 +15,8 @@ pub fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let x = Some(&picture.x).filter(|x| is_metric(x));
     let star = Some(&picture.star).filter(|star| !e.system.iter().any(|s| s.name == **star));
     let of_kind = e.kind.metrics().iter().map(ToString::to_string);
-    let mut metrics: Vec<String> = Vec::new();
     let all = picture.metrics.iter().chain(x).chain(star).cloned();
-    for metric in all.chain(of_kind).filter(|m| !m.is_empty()) {
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
-        }
-    }
+    let metrics = distinct(all.chain(of_kind).filter(|m| !m.is_empty()));
     let (mut rows, mut pools) = (Vec::new(), Vec::new());
     for place in places(e, runner, &metrics) {
         // What is computed is known with its values.
@@ -30,7 +25,7 @@ pub fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
             continue;
         }
         // Pools have ranks of their own, and quantiles grow.
-        let pool = place.axis("pool").map_or(0, |pool| rank(&mut pools, pool));
+        let pool = place.axis("pool").map_or(0, |pool| place_in(&mut pools, pool.to_string()));
         for (i, metric) in metrics.iter().enumerate() {
             // A place along x is not measured.
             if place.axis(metric).is_some() {
@@ -43,14 +38,6 @@ pub fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     }
     beside(&mut rows, &e.paper);
     rows
-}
-
-/// The place of a pool among those that were seen.
-fn rank(pools: &mut Vec<String>, pool: &str) -> usize {
-    pools.iter().position(|p| p == pool).unwrap_or_else(|| {
-        pools.push(pool.to_string());
-        pools.len() - 1
-    })
 }
 
 /// Where values will stand.

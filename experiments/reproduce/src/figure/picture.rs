@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use orrery_plots::{Picture, PictureKind, RowFilter, Spacing, Steps};
-use orrery_results::{metric, pairs};
+use orrery_results::{grouped, metric, pairs};
 use orrery_sweep::grid;
 
 /// What the figure shows, and which rows it is made of.
@@ -90,13 +90,12 @@ fn x_of(e: &Experiment, kind: Option<FigureKind>) -> String {
         return x.to_string();
     }
     let axes = axes(e);
-    let several = |a: &&(String, Vec<String>)| a.1.len() > 1;
-    let numeric = |a: &&(String, Vec<String>)| a.1.iter().all(|v| v.parse::<f64>().is_ok());
-    let numbers: Vec<&(String, Vec<String>)> =
-        axes.iter().filter(several).filter(numeric).collect();
+    let several = |a: &&(&str, Vec<String>)| a.1.len() > 1;
+    let numeric = |a: &&(&str, Vec<String>)| a.1.iter().all(|v| v.parse::<f64>().is_ok());
+    let numbers: Vec<&(&str, Vec<String>)> = axes.iter().filter(several).filter(numeric).collect();
     match (numbers.as_slice(), kind) {
-        ([one], None | Some(FigureKind::Curves | FigureKind::Heat)) => one.0.clone(),
-        _ => axes.iter().find(several).map_or("system".to_string(), |a| a.0.clone()),
+        ([one], None | Some(FigureKind::Curves | FigureKind::Heat)) => one.0.to_string(),
+        _ => axes.iter().find(several).map_or("system", |a| a.0).to_string(),
     }
 }
 
@@ -107,20 +106,10 @@ fn is_numeric(e: &Experiment, x: &str) -> bool {
 }
 
 /// All axes with their values, those of points first.
-fn axes(e: &Experiment) -> Vec<(String, Vec<String>)> {
-    let mut out: Vec<(String, Vec<String>)> = Vec::new();
-    let mut add = |name: &str, value: String| match out.iter_mut().find(|a| a.0 == name) {
-        Some((_, values)) if values.contains(&value) => {}
-        Some((_, values)) => values.push(value),
-        None => out.push((name.to_string(), vec![value])),
-    };
-    for point in &e.point {
-        for (name, value) in pairs(&point.axes) {
-            add(name, value.to_string());
-        }
-    }
-    for axis in &e.axis {
-        axis.values.iter().for_each(|v| add(&axis.name, grid::word(v)));
-    }
-    out
+fn axes(e: &Experiment) -> Vec<(&str, Vec<String>)> {
+    let of_points = e.point.iter().flat_map(|p| pairs(&p.axes));
+    let of_points = of_points.map(|(name, value)| (name, value.to_string()));
+    let of_axes =
+        e.axis.iter().flat_map(|a| a.values.iter().map(|v| (a.name.as_str(), grid::word(v))));
+    grouped(of_points.chain(of_axes))
 }

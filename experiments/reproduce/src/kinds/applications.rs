@@ -187,13 +187,11 @@ impl<'a> Cases<'a> {
         Row {
             case: world.cases[one.case].0.name.clone(),
             axes: one.axes.clone(),
-            system: one.system.name.clone(),
-            preset: one.system.preset.word().to_string(),
             policy: one.tested.policy.clone(),
             warm_up: format!("the first {} % of the run", 100.0 * warm_up),
             spec_sha256,
             inputs_sha256: world.world.inputs_sha256(),
-            ..self.experiment.place()
+            ..one.system.row(&self.experiment.place())
         }
     }
 
@@ -331,16 +329,10 @@ fn number(value: &Toml) -> Result<f64, SpecError> {
 
 /// The applications with dotted keys set; `system.NAME.KEY` is not of them.
 fn changed(base: &Applications, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
-    let own = changes.iter().filter(|(key, _)| !key.starts_with(OF_SYSTEM));
-    let own: Vec<(String, Toml)> = own.cloned().collect();
     let of =
         "`[applications]`, such as `load.offered`, `case`, `slo_x_p99` or `system.NAME.policy`";
-    let changed = with_keys(base, &own, of)?;
-    let check = changed.check();
-    check.map_err(|e| {
-        let key = e.key().unwrap_or_default().to_string();
-        e.at(format!("applications.{key}"))
-    })?;
+    let changed = with_keys(base, changes, of)?;
+    changed.check().map_err(|e| e.in_table("applications"))?;
     Ok(changed)
 }
 

@@ -98,12 +98,10 @@ impl<'a, W: OwnWorld> OwnRuns<'a, W> {
     fn place(&self, cell: &Planned<'_, W>) -> Row {
         Row {
             axes: cell.axes.clone(),
-            system: cell.system.name.clone(),
-            preset: cell.system.preset.word().to_string(),
             policy: cell.policy.name(),
             warm_up: "none".to_string(),
             spec_sha256: cell.hash.clone(),
-            ..self.experiment.place()
+            ..cell.system.row(&self.experiment.place())
         }
     }
 }

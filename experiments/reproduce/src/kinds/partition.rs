@@ -88,10 +88,7 @@ impl<'a> Solvers<'a> {
             let remedy = "remove it: only the configuration varies, by its seed";
             return Err(SpecError::value(key, "an axis", "none with `partition`", remedy));
         }
-        problem.problem(1).map_err(|e| {
-            let key = e.key().unwrap_or_default().to_string();
-            e.at(format!("partition.{key}"))
-        })?;
+        problem.problem(1).map_err(|e| e.in_table("partition"))?;
         let find = |(i, s): (usize, &'a System)| {
             let known = || Method::ALL.iter().map(|m| m.name());
             let method = Method::ALL.into_iter().find(|m| m.name() == s.policy);
@@ -131,8 +128,6 @@ impl<'a> Solvers<'a> {
             sorted.sort_by(f64::total_cmp);
             for (name, share) in QUANTILES {
                 let mut row = Row {
-                    system: system.name.clone(),
-                    preset: system.preset.word().to_string(),
                     policy: self.problem.in_words(method),
                     scope: "all".to_string(),
                     metric: metric::IMBALANCE.name(&[factor, name]),
@@ -141,7 +136,7 @@ impl<'a> Solvers<'a> {
                     samples,
                     seeds: seed_list(&self.seeds),
                     spec_sha256: self.hash(method),
-                    ..self.experiment.place()
+                    ..system.row(&self.experiment.place())
                 };
                 if share != 0.5 && share != 1.0 && samples < SAMPLES_LEAST {
                     row.flag(Flags::FEW_SAMPLES);

@@ -113,10 +113,7 @@ impl<'a> Pools<'a> {
                     Selector::parse(pool).map_err(|e| e.at(key("pool")))?;
                 }
                 (None, Some(search)) => {
-                    search.check().map_err(|e| {
-                        let part = e.key().unwrap_or_default().to_string();
-                        e.at(key(&format!("search.{part}")))
-                    })?;
+                    search.check().map_err(|e| e.in_table(&key("search")))?;
                 }
                 (both, _) => {
                     let found = if both.is_some() { "both" } else { "neither" };
@@ -132,11 +129,8 @@ impl<'a> Pools<'a> {
     fn place(&self, place: &Place, axes: &str, system: &System) -> Row {
         Row {
             axes: format!("{}{axes}", place.axes),
-            system: system.name.clone(),
-            preset: system.preset.word().to_string(),
-            policy: system.policy.clone(),
             warm_up: "none".to_string(),
-            ..self.experiment.place()
+            ..system.row(&self.experiment.place())
         }
     }
 
@@ -270,12 +264,11 @@ impl Runner for Pools<'_> {
     }
 
     fn document(&self, _: &[Cell], rows: &[Row]) -> KindDocument {
-        let words = |p: &Place| text::conditions(&p.world.conditions);
         let mut settings: Vec<(&str, String)> = Vec::new();
         for place in &self.places {
             let setting = text::setting(self.experiment, &place.axes);
             if !settings.iter().any(|(s, _)| *s == setting) {
-                settings.push((setting, words(place)));
+                settings.push((setting, text::conditions(&place.world.conditions)));
             }
         }
         KindDocument {

@@ -5,7 +5,7 @@ use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_report::page::counted;
-use orrery_results::Row;
+use orrery_results::{Row, distinct};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
 use orrery_scenario::{PolicySpec, SpecError};
@@ -245,14 +245,8 @@ fn set(e: &Experiment, cell: &ScenarioCell, system: &System) -> Result<Option<Li
 }
 
 /// The systems' policies, each once.
-fn distinct(e: &Experiment) -> Vec<String> {
-    let mut policies: Vec<String> = Vec::new();
-    for system in &e.system {
-        if !policies.contains(&system.policy) {
-            policies.push(system.policy.clone());
-        }
-    }
-    policies
+fn policies_once(e: &Experiment) -> Vec<String> {
+    distinct(e.system.iter().map(|s| s.policy.clone()))
 }
 
 /// The sweep that it is.
@@ -264,7 +258,7 @@ fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFi
         first_seed: None,
         until_ci: until_ci.map(|(width, _)| width),
         max_seeds: until_ci.map(|(_, most)| most),
-        policies: distinct(e),
+        policies: policies_once(e),
         compare_to: None,
         goodput: keys.goodput.clone(),
         set: e.set.clone(),
@@ -285,7 +279,7 @@ fn base(e: &Experiment, scenario: &str) -> Result<Scenario, SpecError> {
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));
         return Scenario::load(folder.join(scenario));
     }
-    let policies = distinct(e);
+    let policies = policies_once(e);
     let line = line_of(text, "scenario").unwrap_or(1);
     let rest = text.lines().nth(line - 1).and_then(|l| l.split_once('='));
     let opens = |quotes: &str| rest.is_some_and(|(_, value)| value.trim() == quotes);

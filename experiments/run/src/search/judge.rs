@@ -54,7 +54,7 @@ pub enum Doubt {
 }
 
 /// What a probe said.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Probe {
     /// Whether the load is within the target.
     pub good: bool,

@@ -1,6 +1,7 @@
 //! Jobs by a rule: random lengths of measured workloads (Salus, Table 2.1), and successive halving (Fluid,
 //! Table 3.2).
 
+use crate::defaults::one;
 use crate::error::SpecError;
 use crate::range::within;
 use orrery_sim::jobs::job::{Job, MB, WHOLE};
@@ -35,10 +36,10 @@ pub struct Generate {
     /// Mean seconds between submissions, which is also their variance.
     pub gap_mean_s: f64,
     /// The part of a GPU that an iteration keeps busy.
-    #[serde(default = "one")]
+    #[serde(default = "one::<f64>")]
     pub busy: f64,
     /// Factor of all persistent memory.
-    #[serde(default = "one")]
+    #[serde(default = "one::<f64>")]
     pub persistent_scale: f64,
 }
 
@@ -52,7 +53,7 @@ pub struct Halving {
     #[serde(default = "two")]
     pub factor: u32,
     /// Number of rungs.
-    #[serde(default = "one_rung")]
+    #[serde(default = "one::<u32>")]
     pub rungs: u32,
     /// Time of a trial in a rung, on one worker.
     pub rung_s: f64,
@@ -61,14 +62,8 @@ pub struct Halving {
     pub iterations: u64,
 }
 
-fn one() -> f64 {
-    1.0
-}
 fn two() -> u32 {
     2
-}
-fn one_rung() -> u32 {
-    1
 }
 fn steps() -> u64 {
     100

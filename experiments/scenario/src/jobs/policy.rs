@@ -1,9 +1,7 @@
 //! Policies of jobs by name.
 
-use crate::own;
 use crate::policy_spec::Spec;
 use orrery_sim::jobs::policy::Configured;
-use schemars::{Schema, SchemaGenerator};
 
 /// A policy of jobs and its parameters, ready to be built.
 ///
@@ -17,8 +15,3 @@ use schemars::{Schema, SchemaGenerator};
 /// assert!(error.contains("allowed: fifo, srtf, las, rr, pack"));
 /// ```
 pub type JobPolicySpec = Spec<dyn Configured>;
-
-/// [`own::list_schema`].
-pub(super) fn list_schema(_: &mut SchemaGenerator) -> Schema {
-    own::list_schema::<dyn Configured>()
-}

@@ -18,11 +18,14 @@ pub use load::{
 };
 pub use zoo::{Popularity, Select, Zoo};
 
+use crate::defaults::{is_default, is_one, one};
+use crate::policies;
 use crate::scenario::disturbance::{BatchNoise, Stalls};
 use crate::scenario::penalties::PenaltyStep;
 use crate::scenario::scheduler::Scheduler;
 use crate::scenario::slo_steps::SloSteps;
 use orrery_sim::cluster;
+use orrery_sim::policy::parameters::Configured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,11 +39,11 @@ pub struct ScenarioFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: Option<String>,
     /// Seed of every random stream; `--seed` replaces it.
-    #[serde(default = "one_u64")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The policies to compare, each `NAME` or `NAME[key=value,...]`; `--policy` replaces them.
     #[serde(default)]
-    #[schemars(!default, schema_with = "crate::policies::list_schema")]
+    #[schemars(!default, schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]
@@ -65,7 +68,7 @@ pub struct ScenarioFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zoo: Vec<Zoo>,
     /// Popularity of the applications, by their order in the file: multiplies their weights.
-    #[serde(default, skip_serializing_if = "Popularity::is_equal")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("x-default" = "`\"equal\"`"))]
     pub popularity: Popularity,
     /// Seed of a random popularity order, in place of the order in the file.
@@ -118,13 +121,13 @@ pub struct Model {
     /// Its name, unique in the file.
     pub name: String,
     /// Number of copies; several are called `NAME#1`, `NAME#2` and so on.
-    #[serde(default = "one_u32", skip_serializing_if = "zoo::is_one")]
+    #[serde(default = "one::<u32>", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
     /// Longest time allowed from arrival to answer; policies plan for it.
     pub slo_ms: f64,
     /// Multiplies `slo_ms`, and `first_ms` of `slo_steps`.
-    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    #[serde(default = "one::<f64>", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub slo_scale: f64,
     /// SLOs of its requests that change in steps (see below); policies still plan for `slo_ms`.
@@ -223,13 +226,13 @@ pub struct Device {
     #[serde(default = "gpu")]
     pub kind: String,
     /// Number of devices of this kind; of a kind with 0 there are none, and its latencies are not used.
-    #[serde(default = "one_u32")]
+    #[serde(default = "one::<u32>")]
     pub count: u32,
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
     /// Number of batches that a device runs at the same time; a policy that runs one at a time is refused.
-    #[serde(default = "one_u8")]
+    #[serde(default = "one::<u8>")]
     pub lanes: u8,
     /// Speed of the batches on the lanes of a device: `none`: each is as fast as alone (MIG slices); `processor`: of
     /// k batches, each runs at 1/k of the speed (CUDA streams, instances of a model).
@@ -245,7 +248,7 @@ pub struct Device {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Vec<Vec<String>>>,
     /// Number of stages of a pipeline, each busy with another batch; in place of `lanes`.
-    #[serde(default = "one_u8", skip_serializing_if = "is_one_u8")]
+    #[serde(default = "one::<u8>", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub stages: u8,
     /// Memory for weights; if omitted, every model is always resident.
@@ -253,7 +256,7 @@ pub struct Device {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
     /// Divides every latency, also those that policies assume; `proportional` needs `latency_on` on a kind whose speed is not 1.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub speed: f64,
     /// Price of one device; kinds with prices form a pool, which must have a base kind.
     #[schemars(extend("x-unit" = "USD/h"))]
@@ -269,9 +272,8 @@ pub struct Device {
 impl Default for Device {
     /// One GPU that runs one batch at a time.
     fn default() -> Device {
-        let (kind, speed) = (gpu(), one_f64());
         Device {
-            kind,
+            kind: gpu(),
             count: 1,
             per_model: None,
             lanes: 1,
@@ -280,7 +282,7 @@ impl Default for Device {
             holds: None,
             stages: 1,
             memory_pages: None,
-            speed,
+            speed: 1.0,
             price_usd_per_hour: None,
             base: false,
         }
@@ -325,11 +327,11 @@ pub struct App {
     #[schemars(extend("x-default" = "none"))]
     pub group: Option<String>,
     /// Its share of the arrivals, relative to the others'.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub weight: f64,
     /// Number of items in a request.
     #[schemars(extend("x-unit" = "items"))]
-    #[serde(default = "one_u32")]
+    #[serde(default = "one::<u32>")]
     pub size: u32,
     /// A distribution of sizes, in place of `size` (see below).
     pub sizes: Option<SizesLaw>,
@@ -516,7 +518,7 @@ pub struct Profile {
     pub seed: Option<u64>,
     /// The time whose applications are measured, where they have `changes`.
     #[schemars(extend("x-default" = "0"))]
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub at_s: f64,
 }
 
@@ -537,27 +539,6 @@ pub struct Profiler {
     pub delay_ms: f64,
 }
 
-fn one_u8() -> u8 {
-    1
-}
-fn is_one_u8(n: &u8) -> bool {
-    *n == 1
-}
-fn is_zero(x: &f64) -> bool {
-    *x == 0.0
-}
-fn is_one_f64(x: &f64) -> bool {
-    *x == 1.0
-}
-fn one_u32() -> u32 {
-    1
-}
-fn one_u64() -> u64 {
-    1
-}
-fn one_f64() -> f64 {
-    1.0
-}
 fn largest_query() -> u32 {
     1_000
 }

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const BATCH_MAX: u32 = 4096;
 
 /// Where a scenario's files are looked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     /// The folder of the scenario's file.
     pub folder: PathBuf,
@@ -100,17 +100,7 @@ impl<T: Clone> Kept<T> {
 impl Files {
     /// Files in a folder, none read yet.
     pub(super) fn new(folder: PathBuf) -> Files {
-        Files {
-            folder,
-            dealt: Kept::default(),
-            samples: Kept::default(),
-            formats: Kept::default(),
-            imports: Kept::default(),
-            said: Said::default(),
-            lists: Kept::default(),
-            carried: Kept::default(),
-            gaps: Gaps::default(),
-        }
+        Files { folder, ..Files::default() }
     }
 
     /// Keeps what a reader of the results should know of a file.

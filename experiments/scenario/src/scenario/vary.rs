@@ -6,7 +6,7 @@ use super::file::ScenarioFile;
 use super::place::{self, Source, parse_error};
 use super::{Scenario, expanded};
 use crate::error::{SpecError, hint};
-use orrery_results::PolicyText;
+use orrery_results::{PolicyText, distinct};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
 use serde::Serialize;
@@ -71,12 +71,7 @@ impl Scenario {
             ) => Some(file),
             _ => None,
         });
-        let mut names: Vec<&String> = Vec::new();
-        for name in arrivals.chain(times).chain(sizes) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let names = distinct(arrivals.chain(times).chain(sizes));
         let input = |name: &String| match SHIPPED.iter().find(|s| s.name == name) {
             Some(s) => vec![InputFile::Shipped(s.name, s.sha256)],
             None => self.on_disk(name),

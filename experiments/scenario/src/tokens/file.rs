@@ -1,14 +1,17 @@
 //! The file, and the policies that run it.
 
 use super::load::Offered;
-use super::policy::{self, TokenPolicySpec};
+use super::policy::TokenPolicySpec;
 use super::table::Tokens;
+use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
 use crate::own::WorldFile;
+use crate::policies;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
 use crate::scenario::{InputFile, changed};
+use orrery_sim::tokens::policy::Configured;
 use orrery_traces::shipped::SHIPPED;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,20 +27,16 @@ pub struct TokensFile {
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The policies: `continuous` with its parameters.
-    #[schemars(schema_with = "policy::list_schema")]
+    #[schemars(schema_with = "policies::list_schema::<dyn Configured>")]
     pub policies: Vec<String>,
     /// The seed of what is drawn.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The requests, and the executor.
     pub tokens: Tokens,
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub source: Source,
-}
-
-fn one() -> u64 {
-    1
 }
 
 impl WorldFile for TokensFile {

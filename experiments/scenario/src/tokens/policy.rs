@@ -1,9 +1,7 @@
 //! Policies of requests that are answered token by token, by name.
 
-use crate::own;
 use crate::policy_spec::Spec;
 use orrery_sim::tokens::policy::Configured;
-use schemars::{Schema, SchemaGenerator};
 
 /// A policy of requests that are answered token by token, ready to be built.
 ///
@@ -17,8 +15,3 @@ use schemars::{Schema, SchemaGenerator};
 /// assert!(error.contains("`fifo` works on requests, and here are tokens"));
 /// ```
 pub type TokenPolicySpec = Spec<dyn Configured>;
-
-/// [`own::list_schema`].
-pub(super) fn list_schema(_: &mut SchemaGenerator) -> Schema {
-    own::list_schema::<dyn Configured>()
-}

@@ -1,5 +1,6 @@
 //! `[tokens]`: its keys, and what a seed makes of them.
 
+use crate::defaults::one;
 use crate::listed::Timestamps;
 use orrery_sim::tokens::request::{Machine, TokenRequest};
 use schemars::JsonSchema;
@@ -41,7 +42,7 @@ pub struct Tokens {
     #[schemars(extend("x-default" = "as in the list"))]
     pub rate_per_s: Option<f64>,
     /// Factor of the list's own times of arrival.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub stretch: f64,
     /// What requests want: each is of one of these, drawn by their shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +69,7 @@ pub struct AllReduce {
 #[serde(deny_unknown_fields)]
 pub struct SloShare {
     /// Its share of the requests, of the sum of all shares.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub share: f64,
     /// From arrival to the first token.
     pub ttft_ms: f64,
@@ -76,9 +77,6 @@ pub struct SloShare {
     pub tpot_ms: f64,
 }
 
-fn one_f64() -> f64 {
-    1.0
-}
 fn sixteen() -> u32 {
     16
 }

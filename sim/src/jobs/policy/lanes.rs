@@ -20,7 +20,7 @@ struct Member {
 }
 
 /// A lane with its jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Lane {
     /// Its number.
     pub id: LaneId,
@@ -52,18 +52,7 @@ pub struct Turns {
 
 impl Lane {
     fn new(id: LaneId, size: Bytes) -> Lane {
-        Lane {
-            id,
-            size,
-            members: BTreeMap::new(),
-            own: 0,
-            ephemerals: Sizes::default(),
-            peaks: Sizes::default(),
-            queue: BTreeSet::new(),
-            running: None,
-            joined: Time::ZERO,
-            turns: Turns::default(),
-        }
+        Lane { id, size, ..Lane::default() }
     }
 
     /// A job gets another key.

@@ -47,12 +47,16 @@ impl Workers {
                 On::Workers(workers)
             }
         };
-        match &on {
+        self.occupy(&on);
+        Some(on)
+    }
+
+    fn occupy(&mut self, on: &On) {
+        match on {
             On::Part { worker, parts } => self.free[*worker as usize] -= piece(*parts),
             On::Workers(workers) => workers.iter().for_each(|w| self.free[*w as usize] = 0),
             On::Lane => (),
         }
-        Some(on)
     }
 
     /// Gives back what a job has.
@@ -68,11 +72,7 @@ impl Workers {
     pub fn change(&mut self, on: On, width: Width) -> On {
         self.give(&on);
         self.take(width).unwrap_or_else(|| {
-            match &on {
-                On::Part { worker, parts } => self.free[*worker as usize] -= piece(*parts),
-                On::Workers(workers) => workers.iter().for_each(|w| self.free[*w as usize] = 0),
-                On::Lane => (),
-            }
+            self.occupy(&on);
             on
         })
     }

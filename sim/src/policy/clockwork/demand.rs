@@ -57,6 +57,7 @@ struct Need {
     shares: Vec<(usize, u64)>,
 }
 
+#[derive(Default)]
 pub(super) struct Demands {
     /// From the first request on, by its distance from it.
     asks: Table<Ask>,
@@ -113,20 +114,10 @@ impl Demands {
     /// `forgets` what a load no longer helps: [`Demands::advance`] is called.
     pub fn new(models: usize, forgets: bool) -> Demands {
         Demands {
-            asks: Table::default(),
-            first: None,
             models: (0..models).map(|_| Need::default()).collect(),
-            device: Vec::new(),
-            places: Vec::new(),
-            up: 0,
             wants: Wants::new(models),
-            wanting: 0,
-            helps: Soonest::default(),
             forgets,
-            weights: Vec::new(),
-            weight: Vec::new(),
-            enough: Vec::new(),
-            several: Vec::new(),
+            ..Demands::default()
         }
     }
 

@@ -16,6 +16,7 @@ fn before(a: Entry, b: Entry) -> bool {
 }
 
 /// See the module's text.
+#[derive(Default)]
 pub(super) struct Wants {
     groups: Vec<Vec<Entry>>,
     /// Which of them are not empty.
@@ -27,7 +28,7 @@ pub(super) struct Wants {
 impl Wants {
     pub fn new(models: usize) -> Wants {
         let place = vec![(OUT, 0); models];
-        Wants { groups: Vec::new(), filled: Numbers::default(), place }
+        Wants { place, ..Wants::default() }
     }
 
     /// Takes a model to a group with what it asks for, or out of all.

@@ -43,6 +43,7 @@ use crate::time::{Span, Time};
 const REACH: f64 = 100.0;
 
 /// The pending requests.
+#[derive(Default)]
 pub(super) struct Hulls {
     b_per_ns: f64,
     /// The largest b (t - T0) of a queue before its base is reset.
@@ -70,13 +71,7 @@ impl Hulls {
             b_per_ns: b_per_ms / 1e6,
             reach: REACH,
             queues: (0..sizes).map(|_| Queue::default()).collect(),
-            entries: Vec::new(),
-            free: Vec::new(),
-            fresh: Vec::new(),
-            exits: Agenda::default(),
-            deadlines: Agenda::default(),
-            renewed: false,
-            taken: Vec::new(),
+            ..Hulls::default()
         }
     }
 

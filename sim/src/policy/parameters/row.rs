@@ -93,7 +93,7 @@ enum Place<C> {
 pub struct Parameter<C> {
     name: &'static str,
     place: Place<C>,
-    unit: &'static str,
+    pub(super) unit: &'static str,
     pub(super) help: &'static str,
     pub(super) source: &'static str,
     pub(super) needs: Option<(&'static str, &'static str)>,
@@ -220,10 +220,6 @@ impl<C> Parameter<C> {
     /// Its name.
     pub const fn name(&self) -> &'static str {
         self.name
-    }
-
-    pub(super) fn unit(&self) -> &'static str {
-        self.unit
     }
 }
 

@@ -65,7 +65,7 @@ fn row<C: Settings>(parameter: &Parameter<C>) -> Row {
     };
     Row {
         name: parameter.name(),
-        unit: parameter.unit(),
+        unit: parameter.unit,
         defaults: C::PRESETS.iter().map(|p| default((p.make)())).collect(),
         allowed: parameter.allowed(&(C::PRESETS[0].make)()),
         needs: parameter.needs,

@@ -77,10 +77,7 @@ impl<'a> Laws<'a> {
     ) -> Result<Laws<'a>, SpecError> {
         without_axes(experiment, "laws", &["case"])?;
         file.check()?;
-        applications.check().map_err(|e| {
-            let key = e.key().unwrap_or_default().to_string();
-            e.at(format!("applications.{key}"))
-        })?;
+        applications.check().map_err(|e| e.in_table("applications"))?;
         let names = experiment.axis.iter().flat_map(|a| a.values.iter().map(word));
         let cases: Vec<Case> = names
             .map(|name| Case::make(&applications.cases, &name))

@@ -10,7 +10,7 @@ use crate::experiment::Experiment;
 use crate::runner::Cell;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::{COLUMN_ABS_ERROR as COLUMN, LEAD, WORST_ABS_ERROR as WORST};
-use orrery_results::{Row, UNITLESS, seed_list};
+use orrery_results::{Row, distinct, seed_list};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::rows::mean;
 use std::collections::BTreeMap;
@@ -52,14 +52,8 @@ fn places<'a>(leave: &LeaveOneOut, cells: &'a [Cell]) -> Vec<Place<'a>> {
 
 impl Place<'_> {
     fn slos(&self) -> Vec<&str> {
-        let mut slos = Vec::new();
         let cells = self.systems.iter().flat_map(|s| s.1.values().flatten());
-        for slo in cells.filter_map(|c| c.place.axis(SLO)) {
-            if !slos.contains(&slo) {
-                slos.push(slo);
-            }
-        }
-        slos
+        distinct(cells.filter_map(|c| c.place.axis(SLO)))
     }
 
     /// How far a system is ahead at an SLO.
@@ -98,15 +92,11 @@ pub(super) fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<R
     let row = |of: &Row, axes: String, metric: &str, value: f64| Row {
         case: String::new(),
         policy: String::new(),
-        scope: "all".to_string(),
-        unit: UNITLESS.to_string(),
-        metric: metric.to_string(),
-        value: Some(value),
         samples: cells.len() as u64,
         seeds: seeds.clone(),
         spec_sha256: spec_sha256.clone(),
         axes,
-        ..of.clone()
+        ..of.of_all(metric, value)
     };
     let mut out = Vec::new();
     for place in &places(leave, cells) {
@@ -143,15 +133,9 @@ pub(super) fn drawn(e: &Experiment, leave: &LeaveOneOut, places: &[Row]) -> Vec<
 /// The places that come nearest to the columns; then a line for each place: the leads, and the errors.
 pub(super) fn parts(base: &str, rows: &[Row]) -> Option<Vec<Part>> {
     let of = |metric: &'static str| rows.iter().filter(move |r| r.metric == metric);
-    let (mut slos, mut systems, mut at) = (Vec::new(), Vec::new(), Vec::new());
-    let once = |list: &mut Vec<String>, value: &str| {
-        if !list.iter().any(|x| x == value) {
-            list.push(value.to_string());
-        }
-    };
-    of(LEAD).for_each(|r| once(&mut slos, r.axis(SLO).unwrap_or_default()));
-    of(COLUMN).for_each(|r| once(&mut systems, &r.system));
-    of(COLUMN).for_each(|r| once(&mut at, &r.axes));
+    let slos = distinct(of(LEAD).map(|r| r.axis(SLO).unwrap_or_default().to_string()));
+    let systems = distinct(of(COLUMN).map(|r| r.system.clone()));
+    let at = distinct(of(COLUMN).map(|r| r.axes.clone()));
     let names: Vec<&str> = of(COLUMN).next()?.axis_list().map(|a| a.0).collect();
     let value = |metric: &'static str, axes: &str, system: &str| {
         of(metric).find(|r| r.axes == axes && r.system == system).and_then(|r| r.value)

@@ -11,11 +11,11 @@ use super::means::{SLO, change, rate};
 use crate::experiment::Experiment;
 use crate::kinds::applications::cases::Rule;
 use crate::numbers::{is_at, is_of};
-use crate::runner::Cell;
+use crate::runner::{Cell, place_in};
 use crate::scores::median;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
-use orrery_results::{Row, UNITLESS, seed_list};
+use orrery_results::{Row, distinct, grouped, seed_list};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::rows::mean;
 use schemars::JsonSchema;
@@ -86,13 +86,6 @@ struct Left {
     systems: Vec<(usize, f64, f64, usize)>,
 }
 
-fn place_of<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter().position(|x| *x == value).unwrap_or_else(|| {
-        list.push(value);
-        list.len() - 1
-    })
-}
-
 impl Points {
     fn of(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Points {
         let mut points = Points { by: leave.by.clone(), ..Points::default() };
@@ -102,10 +95,10 @@ impl Points {
             let Some(number) = e.paper.iter().find(|n| is(&n.system, &n.at)) else { continue };
             let (common, own) = leave.parts(&change(place));
             points.all.push(Point {
-                case: place_of(&mut points.cases, place.case.clone()),
-                system: place_of(&mut points.systems, (place.system.clone(), place.preset.clone())),
-                common: place_of(&mut points.common, common),
-                own: place_of(&mut points.own, own),
+                case: place_in(&mut points.cases, place.case.clone()),
+                system: place_in(&mut points.systems, (place.system.clone(), place.preset.clone())),
+                common: place_in(&mut points.common, common),
+                own: place_in(&mut points.own, own),
                 slo: place.axis(SLO).unwrap_or_default().to_string(),
                 error: (rate(cell) - number.value).abs(),
                 paper: number.value,
@@ -186,8 +179,6 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
     let all: Vec<&str> = cells.iter().map(|c| c.place.spec_sha256.as_str()).collect();
     let seeds: Vec<u64> = first.runs.iter().map(|r| r.seed).collect();
     let place = Row {
-        scope: "all".to_string(),
-        unit: UNITLESS.to_string(),
         seeds: seed_list(&seeds),
         spec_sha256: spec_sha256(&all),
         paper_source: e.source.clone(),
@@ -203,10 +194,8 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
                 out.push(Row {
                     case: case.to_string(),
                     axes: axes.clone(),
-                    metric: metric.to_string(),
-                    value: Some(value),
                     samples: n as u64,
-                    ..place.clone()
+                    ..place.of_all(metric, value)
                 });
             }
         };
@@ -234,12 +223,8 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
 /// naive baseline below.
 pub fn section(rows: &[Row]) -> Option<(String, Vec<Part>)> {
     let own: Vec<&Row> = rows.iter().filter(|r| r.metric == ERROR).collect();
-    let mut systems: Vec<&str> = Vec::new();
-    let mut cases: Vec<&str> = Vec::new();
-    for row in &own {
-        place_of(&mut systems, row.system.as_str());
-        place_of(&mut cases, row.case.as_str());
-    }
+    let systems = distinct(own.iter().map(|r| r.system.as_str()));
+    let cases = distinct(own.iter().map(|r| r.case.as_str()));
     let value = |metric: &str, case: &str, system: &str| {
         let is = |r: &&Row| {
             r.metric == metric && r.case == case && r.system == system && r.scope == "all"
@@ -285,18 +270,10 @@ pub fn section(rows: &[Row]) -> Option<(String, Vec<Part>)> {
 
 /// Which configuration each case was judged under.
 fn taken_by_case(own: &[&Row]) -> Vec<String> {
-    let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in own.iter().filter(|r| !r.case.is_empty()) {
+    let taken = grouped(own.iter().filter(|r| !r.case.is_empty()).map(|row| {
         let what = format!("{}: {}", row.system, row.axis(TAKEN).unwrap_or_default());
-        let at = match taken.iter().position(|t| t.0 == what) {
-            Some(at) => at,
-            None => {
-                taken.push((what, Vec::new()));
-                taken.len() - 1
-            }
-        };
-        taken[at].1.push(&row.case);
-    }
+        (what, row.case.as_str())
+    }));
     let line = |(what, cases): (String, Vec<&str>)| match cases.len() {
         n if n > 4 => format!("taken: {what} ({n} cases)"),
         _ => format!("taken: {what} ({})", cases.join(", ")),

@@ -4,7 +4,7 @@
 use crate::experiment::Experiment;
 use crate::numbers::{Number, is_at, is_of};
 use crate::runner::Cell;
-use orrery_results::{Row, UNITLESS, metric, seed_list};
+use orrery_results::{Row, metric, seed_list};
 use orrery_sim::stats;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::replication::Replication;
@@ -82,8 +82,6 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
         let seeds: Vec<u64> = first.runs.iter().map(|r| r.seed).collect();
         let place = Row {
             case: String::new(),
-            scope: "all".to_string(),
-            unit: UNITLESS.to_string(),
             samples: if errors.is_empty() { set.len() } else { errors.len() } as u64,
             seeds: seed_list(&seeds),
             spec_sha256: hash(&axes),
@@ -91,18 +89,15 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
             ..first.place.clone()
         };
         if !errors.is_empty() {
-            let (metric, paper_source) = (metric::MEAN_ABS_ERROR.to_string(), e.source.clone());
-            out.push(Row { metric, value: Some(mean(&errors)), paper_source, ..place.clone() });
+            let row = place.of_all(metric::MEAN_ABS_ERROR, mean(&errors));
+            out.push(Row { paper_source: e.source.clone(), ..row });
         }
         let at =
             |i: usize| mean(&set.iter().map(|c| c.runs[i].finish_rate()).collect::<Vec<f64>>());
         let by_seed: Vec<f64> = (0..seeds.len()).map(at).collect();
         let interval = stats::replications(&by_seed);
-        let mut row = Row {
-            metric: metric::MEAN_FINISH_RATE.to_string(),
-            value: Some(mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>())),
-            ..place
-        };
+        let rate = mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>());
+        let mut row = place.of_all(metric::MEAN_FINISH_RATE, rate);
         interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
         out.push(row);
     }

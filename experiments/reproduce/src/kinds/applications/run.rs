@@ -28,8 +28,6 @@ use std::collections::BTreeMap;
 /// The arrivals of a case, as every table prints them.
 #[derive(Clone, Debug)]
 pub struct CaseArrivals {
-    /// The row.
-    pub case: String,
     /// Arrivals a second.
     pub rate_per_s: f64,
     /// The law.
@@ -44,16 +42,12 @@ pub struct CaseArrivals {
     pub stats: RateSummary,
 }
 
-/// The trace's counts, read once.
-struct Trace {
-    invocations: Option<Invocations>,
-}
-
 /// Applications whose trace has been read.
 pub struct World {
     /// What is assumed.
     pub applications: Applications,
-    trace: Trace,
+    /// The trace's counts, read once; none of one that is drawn.
+    trace: Option<Invocations>,
 }
 
 /// A system under test.
@@ -89,7 +83,7 @@ impl World {
     /// # Errors
     /// When there is no such trace, or it has no such minutes or functions.
     pub fn new(applications: Applications) -> Result<World, SpecError> {
-        let trace = Trace::read(&applications.arrivals)?;
+        let trace = read(&applications.arrivals)?;
         Ok(World { applications, trace })
     }
 
@@ -99,13 +93,33 @@ impl World {
     /// When no rule knows such a case.
     pub fn case(&self, name: &str) -> Result<(Case, CaseArrivals), SpecError> {
         let case = Case::make(&self.applications.cases, name)?;
-        let load = self.trace.load(&self.applications, &case)?;
+        let load = self.load(&case)?;
         Ok((case, load))
+    }
+
+    fn load(&self, case: &Case) -> Result<CaseArrivals, SpecError> {
+        let table = &self.applications;
+        let (mean_ms, p99_ms) = (case.mean_ms(), case.p99_ms());
+        let by = match table.load.of {
+            Normalise::Mean => mean_ms,
+            Normalise::P99 => p99_ms,
+            Normalise::Modes => case.modes_mean_ms,
+        };
+        let rate_per_s = table.load.offered / by * 1e3;
+        let (law, origin) = match &self.trace {
+            None => {
+                (synthetic_law(&table.arrivals.trace, rate_per_s), table.arrivals.trace.clone())
+            }
+            Some(trace) => minutes_law(table, trace, rate_per_s)?,
+        };
+        let stats = describe(&law, table.load.requests)?;
+        Ok(CaseArrivals { rate_per_s, law, origin, mean_ms, p99_ms, stats })
     }
 
     /// As in [`orrery_results::Row::inputs_sha256`].
     pub fn inputs_sha256(&self) -> String {
-        inputs_sha256(&self.applications.arrivals)
+        let file = SHIPPED.iter().find(|s| s.name == self.applications.arrivals.trace);
+        file.map_or(String::new(), |s| format!("{}={}", s.name, s.sha256))
     }
 }
 
@@ -191,43 +205,15 @@ impl OneCell<'_> {
     }
 }
 
-impl Trace {
-    fn read(arrivals: &Arrivals) -> Result<Trace, SpecError> {
-        if synthetic(&arrivals.trace).is_some() {
-            return Ok(Trace { invocations: None });
-        }
-        let (first, n) = (arrivals.first_minute, arrivals.minutes);
-        let range = MinuteRange { first_label: first, last_label: first + n - 1 };
-        let all = Invocations::read(trace_input(&arrivals.trace)?, Some(range))?;
-        let selected = all.select(&selection("arrivals.functions", &arrivals.functions)?)?;
-        Ok(Trace { invocations: Some(selected) })
+/// The counts of a trace's functions and minutes.
+fn read(arrivals: &Arrivals) -> Result<Option<Invocations>, SpecError> {
+    if synthetic(&arrivals.trace).is_some() {
+        return Ok(None);
     }
-
-    fn load(&self, table: &Applications, case: &Case) -> Result<CaseArrivals, SpecError> {
-        let (mean_ms, p99_ms) = (case.mean_ms(), case.p99_ms());
-        let by = match table.load.of {
-            Normalise::Mean => mean_ms,
-            Normalise::P99 => p99_ms,
-            Normalise::Modes => case.modes_mean_ms,
-        };
-        let rate_per_s = table.load.offered / by * 1e3;
-        let (law, origin) = match &self.invocations {
-            None => {
-                (synthetic_law(&table.arrivals.trace, rate_per_s)?, table.arrivals.trace.clone())
-            }
-            Some(trace) => minutes_law(table, trace, rate_per_s)?,
-        };
-        let stats = describe(&law, table.load.requests)?;
-        Ok(CaseArrivals {
-            case: case.name.clone(),
-            rate_per_s,
-            law,
-            origin,
-            mean_ms,
-            p99_ms,
-            stats,
-        })
-    }
+    let (first, n) = (arrivals.first_minute, arrivals.minutes);
+    let range = MinuteRange { first_label: first, last_label: first + n - 1 };
+    let all = Invocations::read(trace_input(&arrivals.trace)?, Some(range))?;
+    Ok(Some(all.select(&selection("arrivals.functions", &arrivals.functions)?)?))
 }
 
 /// The arrivals of the first seed.
@@ -285,16 +271,10 @@ fn synthetic(name: &str) -> Option<(&str, f64)> {
     ["poisson", "constant", "gamma"].contains(&kind).then_some((kind, shape))
 }
 
-fn synthetic_law(name: &str, rate_per_s: f64) -> Result<ArrivalLaw, SpecError> {
-    Ok(match synthetic(name) {
+fn synthetic_law(name: &str, rate_per_s: f64) -> ArrivalLaw {
+    match synthetic(name) {
         Some(("constant", _)) => ArrivalLaw::Constant { rate_per_s },
         Some(("gamma", shape)) => ArrivalLaw::Gamma { rate_per_s, shape },
         _ => ArrivalLaw::Poisson { rate_per_s },
-    })
-}
-
-/// The trace, by name and checksum.
-fn inputs_sha256(arrivals: &Arrivals) -> String {
-    let file = SHIPPED.iter().find(|s| s.name == arrivals.trace);
-    file.map_or(String::new(), |s| format!("{}={}", s.name, s.sha256))
+    }
 }

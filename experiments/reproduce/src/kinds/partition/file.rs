@@ -3,6 +3,7 @@
 use super::error::in_words;
 use super::generate::Generate;
 use super::problem::{Method, Named};
+use orrery_scenario::defaults::one;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::place::Source;
@@ -31,7 +32,7 @@ pub struct PartitionFile {
     /// The objective's w, requests/s per MB; if omitted, both imbalances have the same weight.
     pub weight: Option<f64>,
     /// The seed of generated models and of the search.
-    #[serde(default = "one")]
+    #[serde(default = "one::<u64>")]
     pub seed: u64,
     /// The solver.
     #[serde(default)]
@@ -68,18 +69,12 @@ pub struct FileModel {
     /// The sub-cluster that has it now; none for a new model.
     pub current: Option<usize>,
     /// What loading it costs, and unloading it: 1 when it is left out.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub move_cost: f64,
 }
 
 fn unlimited() -> f64 {
     f64::INFINITY
-}
-fn one() -> u64 {
-    1
-}
-fn one_f64() -> f64 {
-    1.0
 }
 fn draws() -> u64 {
     20_000

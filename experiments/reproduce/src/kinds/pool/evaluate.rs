@@ -132,22 +132,16 @@ impl<'a> Evaluator<'a> {
 
     fn evaluate(&self, world: &World, pool: &Pool, scheme: &Scheme) -> Result<Value, SpecError> {
         let from_per_s = self.hint(world, pool);
-        match scheme {
-            Scheme::UpperBound => {
-                let by_seed_per_s = vec![world.bound_per_s(pool)];
-                Ok(Value { by_seed_per_s, threshold: None })
-            }
+        let by_seed_per_s = match scheme {
+            Scheme::UpperBound => vec![world.bound_per_s(pool)],
             Scheme::Orcl => {
                 let of = |&seed| oracle(world, pool, seed);
-                let by_seed_per_s = self.seeds.iter().map(of).collect::<Result<_, _>>()?;
-                Ok(Value { by_seed_per_s, threshold: None })
+                self.seeds.iter().map(of).collect::<Result<_, _>>()?
             }
-            Scheme::Policy(policy) => {
-                let by_seed_per_s = self.allowable(world, pool, policy, from_per_s)?;
-                Ok(Value { by_seed_per_s, threshold: None })
-            }
-            Scheme::Drs { scan } => self.drs(world, pool, *scan, from_per_s),
-        }
+            Scheme::Policy(policy) => self.allowable(world, pool, policy, from_per_s)?,
+            Scheme::Drs { scan } => return self.drs(world, pool, *scan, from_per_s),
+        };
+        Ok(Value { by_seed_per_s, threshold: None })
     }
 
     fn hint(&self, world: &World, pool: &Pool) -> f64 {

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::experiment::{Experiment, System};
 use orrery_report::page::{Field, Part, Table, with_interval};
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
-use orrery_results::{Row, metric, pair};
+use orrery_results::{Row, distinct, metric, pair};
 
 /// How many pools of each model are printed of a list of bounds.
 const SHOWN: usize = 10;
@@ -43,8 +43,8 @@ pub fn conditions(c: &Conditions) -> String {
         "budget {} $/h, QoS x {}, sizes {}, arrivals {}; {} queries a run, found to {} %",
         c.budget_usd_per_hour,
         c.qos_factor,
-        word(&format!("{:?}", c.sizes)),
-        word(&format!("{:?}", c.arrivals)),
+        format!("{:?}", c.sizes).to_lowercase(),
+        format!("{:?}", c.arrivals).to_lowercase(),
         c.queries,
         100.0 * c.precision
     )
@@ -98,13 +98,7 @@ pub fn bounds(world: &World) -> Option<Part> {
 
 /// The models of rows, in their order.
 fn models(rows: &[&Row]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for model in rows.iter().filter_map(|r| r.axis("model")) {
-        if !all.iter().any(|m| m == model) {
-            all.push(model.to_string());
-        }
-    }
-    all
+    distinct(rows.iter().filter_map(|r| r.axis("model"))).into_iter().map(String::from).collect()
 }
 
 /// What is printed of one setting.
@@ -171,14 +165,9 @@ impl Block<'_> {
         let caption = "allowable throughput in queries/s, by pool".to_string();
         let mut table = table(caption, &["model pool", "bound rank"], many);
         for model in &self.models {
-            let mut pools: Vec<&str> = Vec::new();
-            for row in many.iter().flat_map(|n| self.of(n)) {
-                let pool = row.axis("pool").unwrap_or_default();
-                if row.axis("model") == Some(model) && !pools.contains(&pool) {
-                    pools.push(pool);
-                }
-            }
-            for pool in pools {
+            let own =
+                many.iter().flat_map(|n| self.of(n)).filter(|r| r.axis("model") == Some(model));
+            for pool in distinct(own.map(|r| r.axis("pool").unwrap_or_default())) {
                 let here = |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
                 let rank = self.rows.iter().find(|r| here(r) && r.metric == metric::BOUND_RANK);
                 let mut line = vec![format!("{model} {pool}")];
@@ -274,11 +263,6 @@ impl Block<'_> {
         }
         tables
     }
-}
-
-/// `Normal { mean: 250.0, sd: 100.0 }` in small letters.
-fn word(debug: &str) -> String {
-    debug.to_lowercase()
 }
 
 /// A value with its interval: `57.9 ±1.2`.

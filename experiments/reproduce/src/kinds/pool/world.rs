@@ -135,8 +135,7 @@ fn types(c: &Conditions) -> Result<Vec<usize>, SpecError> {
     let names: Vec<&str> = all.iter().map(|t| t.name).collect();
     let mut at = Vec::new();
     for name in &c.types {
-        known("types", name, &names)?;
-        let i = names.iter().position(|n| n == name).expect("it is known");
+        let i = known("types", name, &names)?;
         if at.contains(&i) {
             let found = format!("`{name}` twice");
             return Err(SpecError::value("types", found, "each type once", "remove one"));

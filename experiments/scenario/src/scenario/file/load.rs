@@ -2,7 +2,7 @@
 //!
 //! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
-use super::{is_one_f64, one_f64};
+use crate::defaults::{is_default, is_one, one};
 use crate::listed::Timestamps;
 use orrery_traces::replayed::copies_for;
 use schemars::JsonSchema;
@@ -137,30 +137,18 @@ pub struct ReplayArrivals {
     /// Alternatively, the mean rate.
     pub rate_per_s: Option<f64>,
     /// What `rate_per_s` sets, and what sweeps, searches and plans change: `"copies"` or `"speed"`.
-    #[serde(default, skip_serializing_if = "is_by_copies")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rate_by: RateBy,
     /// The longest window within which a copy is shifted, around its end to its beginning, so that each window keeps
     /// its number of requests. The list is cut into equal windows.
     #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "3600"))]
     pub shift_s: Option<f64>,
     /// So many times over, end to end.
-    #[serde(default = "one_u64", skip_serializing_if = "is_one_u64")]
+    #[serde(default = "one::<u64>", skip_serializing_if = "is_one")]
     pub times: u64,
     /// Each round is made of blocks of so many seconds of the list, drawn by the seed (a circular block bootstrap).
     #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "no blocks"))]
     pub block_s: Option<f64>,
-}
-
-fn is_by_copies(by: &RateBy) -> bool {
-    *by == RateBy::Copies
-}
-
-fn one_u64() -> u64 {
-    1
-}
-
-fn is_one_u64(n: &u64) -> bool {
-    *n == 1
 }
 
 /// `integer_poisson`.
@@ -170,7 +158,7 @@ pub struct IntegerPoissonArrivals {
     /// Arrivals a second.
     pub rate_per_s: f64,
     /// What gaps are counted in.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub unit_ms: f64,
 }
 
@@ -241,7 +229,7 @@ pub struct LognormalRateArrivals {
     /// Time after which the correlation has fallen to 1/e.
     pub correlation_s: f64,
     /// How long each value holds.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub interval_s: f64,
 }
 
@@ -290,7 +278,7 @@ pub struct TraceArrivals {
     #[schemars(extend("x-default" = "1"))]
     pub rate_factor: Option<f64>,
     /// Shortens a minute by this factor: 60 makes it a second.
-    #[serde(default = "one_f64")]
+    #[serde(default = "one::<f64>")]
     pub compress: f64,
     /// Each function has its own process; functions, busiest first, are assigned to the applications in
     /// turn, and weights are ignored.
@@ -307,7 +295,7 @@ pub struct TraceArrivals {
     pub rule: Option<Rule>,
     /// Standard deviation of the logarithm of the copies' sizes.
     #[schemars(extend("x-default" = "1"))]
-    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    #[serde(default = "one::<f64>", skip_serializing_if = "is_one")]
     pub sigma: f64,
 }
 
@@ -407,7 +395,7 @@ pub struct ClosedLoop {
     pub clients_of: BTreeMap<String, u32>,
     /// How long a client waits that would send again in the same instant: one without think time whose
     /// request was refused at once.
-    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    #[serde(default = "one::<f64>", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub pause_ms: f64,
     /// Maximum number of requests of all clients together.

@@ -2,7 +2,8 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::{SizesLaw, SloSteps, one_u32};
+use super::{SizesLaw, SloSteps};
+use crate::defaults::{is_one, one};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub struct Zoo {
     #[schemars(extend("x-default" = "all"))]
     pub select: Option<Select>,
     /// Number of copies of each model; several are called `NAME#1`, `NAME#2` and so on.
-    #[serde(default = "one_u32", skip_serializing_if = "is_one")]
+    #[serde(default = "one::<u32>", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
     /// Put before the names, so that the same models may be there twice.
@@ -60,15 +61,4 @@ pub enum Popularity {
     Equal,
     /// The r-th application's weight is divided by `r` to this power.
     Zipf(f64),
-}
-
-impl Popularity {
-    /// Whether it changes nothing.
-    pub fn is_equal(&self) -> bool {
-        *self == Popularity::Equal
-    }
-}
-
-pub(super) fn is_one(n: &u32) -> bool {
-    *n == 1
 }
