@@ -192,4 +192,12 @@ mod tests {
         assert!(has(&["a", "3", "2", "2.00", "2.00", "+3.00", "slo=2"]), "{text}");
         assert!(has(&["b", "1", "0", "-", "-", "-"]), "{text}");
     }
+
+    #[test]
+    fn an_error_against_0_is_infinite_and_none_where_both_are_0() {
+        let late = |value, paper| Row { metric: "late".into(), ..row("", value, Some(paper)) };
+        assert_eq!([late(2.0, 0.0), late(0.0, 0.0)].map(|r| error(&r)), [None, Some(0.0)]);
+        assert_eq!([late(2.0, 0.0), late(0.0, 0.0)].map(|r| is_infinite(&r)), [true, false]);
+        assert_eq!(error(&row("", 0.5, Some(0.0))), Some(50.0));
+    }
 }

@@ -238,9 +238,13 @@ pub fn beside(rows: &mut [Row], numbers: &[Number]) {
     }
 }
 
-/// The paper's numbers that stand beside no cell, in words.
+/// The paper's numbers that stand beside no cell, in words. A metric that a system does not have has none anywhere.
 pub fn beside_none(numbers: &[Number], rows: &[Row]) -> Option<String> {
-    let is_alone = |n: &&Number| !rows.iter().any(|row| n.is_beside(row));
+    let is_alone = |n: &&Number| {
+        let mut own = rows.iter().filter(|r| is_of(r, &n.system)).peekable();
+        let is_measured = own.peek().is_none() || own.any(|r| r.metric == n.metric);
+        is_measured && !rows.iter().any(|row| n.is_beside(row))
+    };
     let alone: Vec<&Number> = numbers.iter().filter(is_alone).collect();
     let first = alone.first()?;
     let place = [first.system.as_str(), &first.at, &first.metric].join(" ");
@@ -296,6 +300,27 @@ mod tests {
         }
         let presets = [number("", "orloj/paper", 0.5), number("", "orloj/released", 0.6)];
         assert_eq!(contradiction(&presets), None);
+    }
+
+    #[test]
+    fn numbers_of_no_cell_are_counted() {
+        let number = |at: &str, system: &str, metric: &str| Number {
+            at: at.into(),
+            system: system.into(),
+            metric: metric.into(),
+            value: 0.5,
+            source: String::new(),
+        };
+        let (system, metric, scope) = ("orloj".into(), "finish_rate".into(), "all".into());
+        let rows = [Row { system, metric, scope, ..row("", "slo=2") }];
+        let beside = number("slo=2", "orloj", "finish_rate");
+        let not_measured = number("slo=2", "orloj", "latency_p99_ns");
+        assert_eq!(beside_none(&[beside.clone(), not_measured], &rows), None);
+        for (at, system) in [("slo=3", "orloj"), ("slo=2", "orlj")] {
+            let numbers = [beside.clone(), number(at, system, "finish_rate")];
+            let told = beside_none(&numbers, &rows).expect("a number of no cell");
+            assert!(told.starts_with("1 of the paper's 2 numbers") && told.contains(at), "{told}");
+        }
     }
 
     #[test]

@@ -166,8 +166,20 @@ impl Scenario {
         self.origins.device(i).unwrap_or("device")
     }
 
+    /// What a reader of the results should know of the files that it names, as in [`Setup::notes`].
+    pub fn notes(&self) -> Vec<String> {
+        let arrivals = self.file.arrivals.as_ref();
+        let open = arrivals.and_then(|a| OpenLoad::read(&self.file, a, &self.files).ok());
+        self.notes_with(open.as_ref())
+    }
+
+    fn notes_with(&self, open: Option<&OpenLoad>) -> Vec<String> {
+        let of_load = open.map_or(Vec::new(), |load| load.notes(&self.file));
+        of_load.into_iter().chain(self.without_effect()).collect()
+    }
+
     /// What the file says that changes nothing.
-    fn notes(&self) -> Vec<String> {
+    fn without_effect(&self) -> Vec<String> {
         let (file, absent) = (&self.file, self.origins.absent());
         let none = absent.join(", ");
         let counts = file.device.iter().any(|d| d.memory_pages.is_some());
@@ -287,7 +299,7 @@ impl Scenario {
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         let kinds = pools::kinds(file, &world, &sent)?;
         Ok(Setup {
-            notes: open.iter().flat_map(|load| load.notes(file)).chain(self.notes()).collect(),
+            notes: self.notes_with(open.as_ref()),
             believed: kinds.iter().map(|told| told.laws[told.base as usize].clone()).collect(),
             kinds,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,

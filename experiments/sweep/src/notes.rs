@@ -83,9 +83,7 @@ fn too_short(rows: &[Row]) -> Option<String> {
 
 /// What is to know of the files that a run's scenario names, and the same of its rows.
 pub fn notes_of_run(scenario: &Scenario, rows: &[Row]) -> Vec<String> {
-    // Whoever has rows has read these files.
-    let setup = scenario.setup(scenario.seed);
-    setup.map_or(Vec::new(), |setup| setup.notes).into_iter().chain(notes_of(rows)).collect()
+    scenario.notes().into_iter().chain(notes_of(rows)).collect()
 }
 
 /// What each flag of the rows says, and of which policies.

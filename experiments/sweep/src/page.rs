@@ -262,3 +262,30 @@ pub fn verdict(page: &mut Page, rows: &[Row]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_several_lead_alike_is_counted_for_none_of_them() {
+        let row = |axes: &str, policy: &str, value| Row {
+            axes: axes.into(),
+            policy: policy.into(),
+            metric: metric::FINISH_RATE.into(),
+            scope: "all".into(),
+            value: Some(value),
+            ..Row::default()
+        };
+        let rows = [
+            row("x=1", "a", 1.0),
+            row("x=1", "b", 1.0),
+            row("x=2", "a", 0.5),
+            row("x=2", "b", 0.6),
+        ];
+        let mut page = Page::new("sweep", "");
+        verdict(&mut page, &rows);
+        let text = page.to_text();
+        assert!(text.contains("in 2 settings: several alike in 1, b in 1"), "{text}");
+    }
+}

@@ -179,8 +179,9 @@ impl Claim {
             return Err(SpecError::value("over_metric", found, "only with `over`", remedy));
         }
         let remedy = "say which values would make it false";
-        if [self.at_least, self.at_most].iter().flatten().any(|b| b.is_nan()) {
-            return Err(SpecError::value("at_least", "nan", "a number", remedy));
+        let bounds = [("at_least", self.at_least), ("at_most", self.at_most)];
+        if let Some((key, _)) = bounds.iter().find(|b| b.1.is_some_and(f64::is_nan)) {
+            return Err(SpecError::value(*key, "nan", "a number", remedy));
         }
         match (self.at_least, self.at_most) {
             (None, None) => {

@@ -204,7 +204,7 @@ impl Experiment {
             self.check_one(key("relative_to"), &c.relative_to)?;
             check_place(&key("at"), &c.at)?;
             check_place(&key("over_at"), &c.over_at)?;
-            c.check().map_err(|e| e.at(key("at_least")))?;
+            c.check().map_err(|e| e.in_table(&format!("claim[{i}]")))?;
         }
         for (i, s) in self.system.iter().enumerate() {
             if let Some(search) = &s.search {

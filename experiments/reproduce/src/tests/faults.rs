@@ -127,7 +127,7 @@ fn places_systems_and_bounds_are_what_they_say() {
         (of("at = \"until_s:1\""), "`paper[1].at`: found `until_s:1`"),
         (of("").replace("\"x\"", "\"x/paper\""), "found `x/paper`; allowed: one of x"),
         (claim("at = \"until_s = 1\""), "`claim[0].at`"),
-        (claim("at_most = nan"), "found nan"),
+        (claim("at_most = nan"), "`claim[0].at_most`: found nan"),
         (format!("{two}{}", claim("over = \"x\"")), "the name of 2 systems"),
         ("[[axis]]\nkey = \"a\"\nvalues = [1.0, 1]".into(), "`axis[1].values[1]`: found 1"),
         ("[[point]]\nname = \"p\"\nset = { until_s = 2.0 }".into(), "`point[0].set`"),
