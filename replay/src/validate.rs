@@ -15,6 +15,7 @@ mod errors;
 mod figures;
 mod outcome;
 mod point;
+mod remarks;
 mod report;
 mod rows;
 mod store;

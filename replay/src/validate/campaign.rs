@@ -1,6 +1,7 @@
 //! A campaign's file: which points, on which device, how often.
 
 use super::capacity::beyond;
+use super::remarks::QUICK;
 use crate::device::{Device, one};
 use crate::error::{Error, read_toml};
 use crate::prediction::{ModeName, OverheadAs, check_mode};
@@ -337,7 +338,10 @@ impl Campaign {
 
     /// Its name in reports.
     pub fn title(&self) -> String {
-        format!("{}{}", self.file.name, if self.quick { " (quick)" } else { "" })
+        match self.quick {
+            true => format!("{} {QUICK}", self.file.name),
+            false => self.file.name.clone(),
+        }
     }
 
     /// Where threads run.

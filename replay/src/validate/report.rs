@@ -4,6 +4,7 @@ use super::Standing;
 use super::campaign::Campaign;
 use super::errors;
 use super::outcome::{BANDS, PointResult, Repetition};
+use super::remarks::{NOT_A_PRIORI, UNTIMED};
 use super::twins;
 use super::verdict::{Verdict, differences, verdict};
 use crate::card;
@@ -48,7 +49,7 @@ pub fn markdown(
 fn headline(campaign: &Campaign, v: &Verdict) -> Vec<String> {
     let mut all = Vec::new();
     if campaign.file.virtual_clock {
-        all.push("A test of the harness under a virtual clock: no device was timed.".to_string());
+        all.push(format!("A test of the harness under a virtual clock: {UNTIMED}."));
     } else if !(v.on_a_gpu && v.all.points > 0) {
         let what = match campaign.device.target {
             Target::Emulated => " The device is emulated: it waits.",
@@ -67,7 +68,7 @@ fn headline(campaign: &Campaign, v: &Verdict) -> Vec<String> {
         v.finished, v.planned, v.valid_runs, v.invalid_runs
     ));
     if !v.not_validated.is_empty() {
-        all.push(format!("Not validated a priori: {}.", v.not_validated.join("; ")));
+        all.push(format!("{NOT_A_PRIORI}: {}.", v.not_validated.join("; ")));
     }
     all
 }

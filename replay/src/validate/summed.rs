@@ -2,9 +2,9 @@
 
 use super::errors::{self, SUMMED};
 use super::outcome::{PointResult, Sensitive};
-use super::store;
 use super::twins::figures_of;
 use super::verdict::sensitive;
+use super::{remarks, store};
 use crate::error::Error;
 use crate::table::{table as text_table, two};
 use orrery_report::Page;
@@ -22,10 +22,6 @@ pub struct Finished {
     /// Its results, by the names of their points.
     pub results: Vec<PointResult>,
 }
-
-/// What a report says against its figures, in its own words.
-const REMARKS: [&str; 4] =
-    ["(quick)", "no device was timed", "Not validated a priori", "Not validated re-simulated"];
 
 /// The campaigns in these folders: each is one, or holds some.
 ///
@@ -51,7 +47,7 @@ pub fn finished(folders: &[PathBuf]) -> Result<Vec<Finished>, Error> {
             }
             let report = campaign.join("validation.md");
             let report = orrery_scenario::whole::read(&report).unwrap_or_default();
-            let remarks = REMARKS.into_iter().filter(|remark| report.contains(remark)).collect();
+            let remarks = remarks::of(&report);
             all.push(Finished {
                 name: name(&campaign),
                 remarks,

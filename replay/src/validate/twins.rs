@@ -8,6 +8,7 @@ use super::outcome::{
     middle_percent, sd_points,
 };
 use super::point::Point;
+use super::remarks::NOT_AGAIN;
 use crate::profile::DRIFT_MAX_PERCENT;
 use crate::table::{table as text_table, two};
 use orrery_report::page::Table;
@@ -162,7 +163,7 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> Vec<String> {
         j.valid_runs, j.unknown_runs
     )];
     if !j.not_validated.is_empty() {
-        all.push(format!("Not validated re-simulated: {}.", j.not_validated.join("; ")));
+        all.push(format!("{NOT_AGAIN}: {}.", j.not_validated.join("; ")));
     }
     let (same, told) = j.retraced;
     if told > 0 {
