@@ -206,7 +206,7 @@ fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
         let found = solved(&text);
         let (p, runs) = (&found.problem, Runs::new(None));
         let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
-        let edge = |c: &Vec<u32>| bench.edge(c, 50.0).unwrap().rate_per_s;
+        let edge = |c: &Vec<u32>| bench.edge(c).unwrap().rate_per_s;
         let most = all_pools(p).iter().map(edge).fold(0.0, f64::max);
         let best = found.answers[0].best().unwrap();
         assert!(best.edge.rate_per_s > most / 1.02, "{} {most}", best.edge.rate_per_s);
@@ -642,7 +642,7 @@ fn no_edge_exceeds_the_capacity_however_long_the_slo() {
         let capacity = f64::from(n * largest) / (f64::from(largest) + 2.5) * 1e3;
         for policy in &p.policies {
             let bench = Bench::new(&p, &p.groups[0], policy, &runs);
-            let edge = bench.edge(&[0, n], 700.0).unwrap();
+            let edge = bench.edge(&[0, n]).unwrap();
             let most = edge.by_seed_per_s.iter().copied().fold(0.0, f64::max);
             assert!(most <= capacity / 0.99, "{policy}, {slo_ms} ms: {most} of {capacity}");
             assert!(most > 0.8 * capacity, "{policy}, {slo_ms} ms: {most} of {capacity}");

@@ -18,7 +18,7 @@ mod tally;
 mod tokens;
 mod watch;
 
-pub use bracket::{Bracket, Found, HELD, fewest};
+pub use bracket::{Bracket, Found, HELD, fewest, interval};
 pub use judge::{Doubt, Judge, Probe};
 pub use moves::Moves;
 pub use ramp::{Met, Ramp, Root};
@@ -40,6 +40,9 @@ pub const REQUESTS_ENDLESS: u64 = 1_000_000_000_000;
 
 /// A policy that plans anew in epochs is watched for so many of them.
 const EPOCHS: u64 = 4;
+
+/// A system that does not plan in epochs is in its usual state after so many SLOs.
+const SETTLED: u64 = 40;
 
 /// What must hold for every model.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
@@ -83,7 +86,7 @@ pub enum Load {
 }
 
 /// When a probe stops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Stop {
     /// As soon as its verdict is clear.
     #[default]
@@ -92,6 +95,8 @@ pub enum Stop {
     ClearlyBad,
     /// After all requests: for a figure in place of a verdict.
     AtEnd,
+    /// As soon as the standard error of ln(share of bad requests) is this, or the share is far from the target.
+    Exact(f64),
 }
 
 /// How a probe is made.
@@ -105,13 +110,92 @@ pub struct How {
     pub glance: bool,
     /// With a rate that rises by this factor: see [`Ramp`].
     pub rises: Option<f64>,
+    /// Near the answer: until its share is exact to this standard error of ln(share).
+    pub exact: Option<f64>,
 }
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { longer: 1, burst: false, glance: false, rises: None };
+    pub const USUAL: How =
+        How { longer: 1, burst: false, glance: false, rises: None, exact: None };
     /// Short.
     pub const GLANCE: How = How { glance: true, ..How::USUAL };
+}
+
+/// What is asked of a load, whoever searches: each probe's [`Rule`] follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// As [`Rule::criterion`].
+    pub criterion: Criterion,
+    /// As [`Rule::target`].
+    pub target: f64,
+    /// As [`Rule::tolerance`].
+    pub tolerance: f64,
+    /// As [`Rule::requests_per_model`].
+    pub requests_per_model: u64,
+    /// The longest warm-up that a system needs which neither fills slowly nor plans in epochs.
+    pub warm_up: Span,
+    /// As [`Rule::least`].
+    pub least: Span,
+    /// As [`Rule::exactly`].
+    pub exactly: Option<Span>,
+}
+
+/// What is probed: a system and its load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// The load.
+    pub load: Load,
+    /// The longest SLO.
+    pub slo: Span,
+    /// How often its policy plans anew, if it does.
+    pub epoch: Option<Span>,
+    /// Whether each instant is as in a run of that instant's rate, so that the rate can rise.
+    pub can_rise: bool,
+    /// The number of models.
+    pub models: usize,
+    /// What arrives before this is not counted, whatever the load.
+    pub warm_up: Span,
+}
+
+/// What happens to a system, a burst or a loss, does not take longer because its SLO is longer: of a minute, the 97 minutes
+/// that a burst of one is worked off in would be most of a search. Nor is a probe of a longer SLO as much longer: see
+/// [`Rule::by_flow`].
+pub const DISTURBED_MAX: Span = Span::from_secs(5);
+
+/// How long a burst lasts: one SLO, the longest, up to [`DISTURBED_MAX`]; without SLOs there is none.
+pub fn disturbed(slo: Span) -> Span {
+    if slo == Span::MAX { Span::MAX } else { slo.min(DISTURBED_MAX) }
+}
+
+impl Terms {
+    /// The rule of a probe that is made like this.
+    ///
+    /// A list is judged whole, behind its own warm-up. Of any other load the warm-up is as long as the system needs to
+    /// fill and to plan, and at most [`Terms::warm_up`] where its policy does not plan in epochs.
+    pub fn rule(&self, subject: Subject, how: How) -> Rule {
+        let Subject { load, slo, epoch, can_rise, models, warm_up } = subject;
+        let is_steady = matches!(load, Load::Steady { .. });
+        let (burst, settled) = (disturbed(slo), slo.min(DISTURBED_MAX) * SETTLED);
+        let settles = |most: Span| if epoch.is_none() { most.min(settled) } else { most };
+        let rule = Rule {
+            criterion: self.criterion,
+            target: self.target,
+            tolerance: self.tolerance,
+            requests_per_model: self.requests_per_model,
+            warm_up: if is_steady { settles(self.warm_up).max(warm_up) } else { warm_up },
+            least: if is_steady { settles(self.least) } else { Span::ZERO },
+            exactly: self.exactly,
+            stop: Stop::Clear,
+            load,
+            moves: None,
+            by_flow: slo > DISTURBED_MAX,
+        };
+        let rule = rule.at_a_glance(how);
+        let rule = if is_steady { rule.adapted(slo.min(DISTURBED_MAX), epoch) } else { rule };
+        let how = How { rises: how.rises.filter(|_| can_rise), ..how };
+        rule.made(how, burst, models)
+    }
 }
 
 /// How a probe is judged.

@@ -18,17 +18,14 @@ pub use orrery_scenario::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use orrery_results::metric;
-use orrery_scenario::search::{Bracket, Doubt, Found, How, Load, Probe, Rule, Stop, fewest};
-use orrery_scenario::{Setup, SpecError};
+use orrery_scenario::search::{Bracket, Doubt, Found, How, Probe, Terms, fewest};
+use orrery_scenario::SpecError;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The most devices that a search tries.
 const MOST_DEVICES: u32 = 4_096;
-
-/// Ramps begin at this share of what the devices can compute at most; without a closed form, at the file's rate.
-const BEGIN_AT: f64 = 0.5;
 
 /// The quantity to search for.
 #[derive(
@@ -252,14 +249,8 @@ impl Search {
         };
         let found = match self.find {
             Find::Rate => {
-                let (step, step_max) = (2.0, 2.0);
-                // What is judged whole, or for a length of its own, cannot rise.
-                let short = self.probe_s.is_none() && !of.is_finite();
-                let (tolerance, target) = (self.tolerance, short.then_some(self.target));
-                let capacity = if short { of.capacity_per_s(policy, seed)? } else { None };
-                let capacity = capacity.filter(|capacity| *capacity > 0.0);
-                let start = capacity.map_or(of.rate()?, |capacity| capacity * BEGIN_AT);
-                Bracket { start, tolerance, target, step, step_max, around: true }
+                let capacity = of.capacity_per_s(policy, seed)?;
+                Bracket::new(&self.terms(), of.rate()?, capacity, of.is_finite())
                     .highest(|rate, how| at(rate)?.probe(self, policy, seed, how))?
             }
             Find::Devices => {
@@ -280,9 +271,9 @@ impl Search {
         Ok(replication)
     }
 
-    /// How a probe of a load is judged.
-    pub(crate) fn rule(&self, load: Load, how: How) -> Rule {
-        let rule = Rule {
+    /// As the one search takes it.
+    pub fn terms(&self) -> Terms {
+        Terms {
             criterion: self.criterion,
             target: self.target,
             tolerance: self.tolerance,
@@ -290,12 +281,7 @@ impl Search {
             warm_up: Span::from_secs_f64(self.warm_up_s),
             least: Span::from_secs_f64(self.least_s),
             exactly: self.probe_s.map(Span::from_secs_f64),
-            stop: Stop::Clear,
-            load,
-            moves: None,
-            by_flow: false,
-        };
-        rule.at_a_glance(how)
+        }
     }
 
     /// Why what was found is no answer, if so. That no load at all is carried is one: a goodput of 0.
@@ -315,9 +301,10 @@ impl Search {
         replication.measures.push(match (found.value, self.no_answer(found)) {
             (_, Some(why)) => Measure::unanswered("all", self.metric(), why, found.requests),
             // However small the load, too much of it was bad: that is the answer.
-            (value, None) => {
-                Measure::of("all", self.metric(), value.unwrap_or(0.0), found.requests)
-            }
+            (value, None) => Measure {
+                within: found.within,
+                ..Measure::of("all", self.metric(), value.unwrap_or(0.0), found.requests)
+            },
         });
         let mut push = |metric: &str, value: f64| {
             replication.push("all", metric, value, found.requests);
@@ -379,7 +366,9 @@ pub fn flags(row: &orrery_results::Row) -> Vec<&'static str> {
 
 /// What is to be known of an answer before it is believed, as flags.
 fn notes(found: &Found) -> Vec<&'static str> {
-    let doubt = found.at.as_ref().and_then(|at| at.doubt).map(|doubt| match doubt {
+    let doubt = found.at.as_ref().and_then(|at| at.doubt).filter(|_| found.undecided.is_none());
+    let undecided = found.undecided.map(|_| "undecided");
+    let doubt = doubt.map(|doubt| match doubt {
         Doubt::Undecided => "undecided",
         Doubt::Short => "short-probe",
         Doubt::TooLong => "probe-cut-off",
@@ -392,15 +381,10 @@ fn notes(found: &Found) -> Vec<&'static str> {
         (found.metastable.is_some(), "metastable"),
         (found.refuted.is_some(), "refuted"),
     ];
-    doubt.into_iter().chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
-}
-
-/// The longest SLO of any application.
-pub fn longest_slo(setup: &Setup) -> Span {
-    setup.apps.iter().map(|a| a.slo).chain(setup.slo.iter().copied()).max().unwrap_or(Span::ZERO)
+    doubt.into_iter().chain(undecided).chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
 }
 
 #[cfg(test)]
-mod holds;
+mod law;
 #[cfg(test)]
 mod tests;

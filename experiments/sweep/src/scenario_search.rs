@@ -1,6 +1,6 @@
 //! The search for a rate or a number of devices in a scenario: its probes, and the run at the answer.
 
-use super::goodput::{Search, Searched, longest_slo, over_in_warm_up};
+use super::goodput::{Search, Searched, over_in_warm_up};
 use super::replication::Replication;
 use super::watch::{run_one, scope_names};
 use orrery_results::metric;
@@ -60,16 +60,11 @@ impl Searched for Scenario {
             let capacity_per_s = capacity_per_s(self, &setup, Some(policy), None);
             Load::Steady { rate_per_s: Scenario::rate(self)?, capacity_per_s }
         };
-        let slo = longest_slo(&setup);
-        let is_the_same = setup.world.changes.is_empty() && policy.epoch().is_none();
-        let can_rise = self.can_rise() && is_the_same;
-        let how = How { rises: how.rises.filter(|_| can_rise), ..how };
-        let rule =
-            search.rule(load, how).adapted(slo, policy.epoch()).made(how, slo, setup.slo.len());
+        let rule = search.terms().rule(search::subject(self, &setup, policy, load), how);
         let warm_up = rule.warm_up;
         let probe = search::probe(&setup, policy, seed, rule)?;
         let remedy =
-            "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
+            "choose a longer one (a list: `replay.times`), or lower `warm_up_s`";
         match over_in_warm_up(self, ("arrivals", remedy), (&probe, how), warm_up)? {
             Some(error) => Err(self.placed(error)),
             None => Ok(probe),
@@ -84,10 +79,13 @@ impl Searched for Scenario {
     ) -> Result<Replication, SpecError> {
         let models = self.model_names().len() as u64;
         let mut limited = endless(self.clone());
-        limited.file.warm_up_s = search.warm_up_s;
+        if !self.is_finite() {
+            limited.file.warm_up_s = limited.file.warm_up_s.max(search.warm_up_s);
+        }
+        let warm_up_s = limited.file.warm_up_s;
         if let Some(arrivals) = &mut limited.file.arrivals {
             let counted = search.requests_per_model.saturating_mul(models).min(RUN_REQUESTS);
-            let before = (search.warm_up_s * Scenario::rate(self)?) as u64;
+            let before = (warm_up_s * Scenario::rate(self)?) as u64;
             arrivals.requests = Some(counted.saturating_add(before));
         }
         let setup = limited.setup(seed)?;

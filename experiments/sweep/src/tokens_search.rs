@@ -8,7 +8,8 @@ use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::own::{World, WorldFile};
 use orrery_scenario::scenario::InputFile;
-use orrery_scenario::search::{How, Judge, Load, Probe, on_tokens};
+use orrery_scenario::search::{self, How, Judge, Load, Probe, on_tokens};
+use orrery_sim::time::Span;
 use orrery_scenario::tokens::{TokenPolicySpec, Tokens, TokensFile};
 use orrery_traces::token_list::REQUESTS_MAX;
 use toml::Value;
@@ -58,7 +59,10 @@ impl Searched for TokensFile {
             true => Load::Finite { bad_max: Vec::new() },
             false => Load::Steady { rate_per_s, capacity_per_s: None },
         };
-        let rule = search.rule(load, how).adapted(slo, None).made(how, slo, 1);
+        let own = if self.is_finite() { search.warm_up_s } else { 0.0 };
+        let (epoch, can_rise, warm_up) = (None, true, Span::from_secs_f64(own));
+        let subject = search::Subject { load, slo, epoch, can_rise, models: 1, warm_up };
+        let rule = search.terms().rule(subject, how);
         let warm_up = rule.warm_up;
         let judge = Judge::new(rule, 1);
         let probe = on_tokens(&offered.machine, &mut offered.coming, policy.build(), judge);

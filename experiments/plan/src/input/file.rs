@@ -18,6 +18,7 @@ pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::scenario::texts;
 use orrery_scenario::{SpecError, read_text};
 use orrery_solvers::Price;
+use orrery_sweep::goodput::Search;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -188,10 +189,10 @@ fn seeds() -> u32 {
     5
 }
 fn requests() -> u64 {
-    10_000
+    Search::default().requests_per_model
 }
 fn precision() -> f64 {
-    0.01
+    Search::default().tolerance
 }
 fn runners_up() -> usize {
     3

@@ -64,9 +64,8 @@ impl Choice {
         bench: &Bench<'_>,
         counts: &[u32],
         at_load: Option<Check>,
-        from_per_s: f64,
     ) -> Result<Choice, SpecError> {
-        let edge = bench.edge(counts, from_per_s)?;
+        let edge = bench.edge(counts)?;
         let load = bench.group.load_per_s;
         let at_load = match at_load {
             Some(check) => check,

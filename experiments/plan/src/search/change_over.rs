@@ -18,7 +18,7 @@ use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::DeviceChange;
 use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::time::{Span, Time};
-use orrery_sweep::goodput::longest_slo;
+use orrery_scenario::search::longest_slo;
 use rayon::prelude::*;
 
 /// What happens where the size changes.

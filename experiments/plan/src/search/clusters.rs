@@ -123,14 +123,14 @@ pub fn search(
 /// # Errors
 /// When it cannot be simulated.
 pub fn chosen(bench: &Bench<'_>, sizes: Vec<Sized>) -> Result<Choice, SpecError> {
-    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    let problem = bench.problem;
     let most = &sizes[largest(&sizes)].counts;
     // Of one size for the whole day every step has it.
     let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
     let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
     let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
     let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
-    let mut choice = Choice::of(&bench, &most.counts, check, load)?;
+    let mut choice = Choice::of(&bench, &most.counts, check)?;
     choice.cost = over_the_day(problem, &sizes);
     choice.sizes = sizes;
     Ok(choice)
@@ -209,15 +209,14 @@ struct Chain<'a> {
 
 impl Chain<'_> {
     fn search(&self) -> Result<Found, SpecError> {
-        let (problem, group) = (self.bench.problem, self.bench.group);
+        let problem = self.bench.problem;
         let most = problem.counts_max[self.kind];
         let mut found = Found { pools: most as usize, ..Found::default() };
         let Some(one) = self.bound(&mut found)? else { return Ok(found) };
         found.one = Some(one);
         match problem.budget {
             Some(_) => {
-                let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
-                found.choice = Some(Choice::of(self.bench, &self.counts(most), None, from)?);
+                found.choice = Some(Choice::of(self.bench, &self.counts(most), None)?);
                 found.simulated = 1;
             }
             None => {

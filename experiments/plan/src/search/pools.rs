@@ -140,8 +140,7 @@ fn homogeneous(
     let base = group.base.unwrap_or(0);
     let most = candidates.counts(largest)[base];
     if problem.budget.is_some() {
-        let from = candidates.bound(largest) * 0.9;
-        return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
+        return Choice::of(&bench, candidates.counts(largest), None).map(Some);
     }
     let lost = u32::from(problem.plan.may_lose(base));
     let fewest = |asked: Asked<'_>| -> Result<Option<Carried>, SpecError> {
@@ -363,7 +362,7 @@ impl OfPolicy<'_> {
         answer.searched.simulated += tried;
         answer.searched.skipped_by_bound = answer.searched.skipped_by_bound.max(skipped);
         self.keep_the_best(&mut top, keep)?;
-        let of = |&(rate, i): &(f64, usize)| Choice::of(self.bench, c.counts(i), None, rate);
+        let of = |&(_, i): &(f64, usize)| Choice::of(self.bench, c.counts(i), None);
         let all: Vec<Choice> = top.par_iter().map(of).collect::<Result<_, _>>()?;
         if all.is_empty() {
             answer

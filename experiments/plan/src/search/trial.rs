@@ -9,25 +9,20 @@ use crate::input::problem::{Group, Problem};
 use crate::input::trace_step::{self, Load as Arriving};
 use crate::search::runs::Runs;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen,
-    Share, Stop, Watch, capacity_per_s, worst,
+    self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen,
+    Share, Stop, Terms, Watch, capacity_per_s, disturbed, longest_slo, subject, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
 use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::{Span, Time};
-use orrery_sweep::goodput::longest_slo;
+use orrery_sweep::goodput::Search;
 use orrery_sweep::parts::go_on;
 use rayon::prelude::*;
 
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
-
-/// What happens to a system, a burst or a loss, does not take longer because its SLO is longer: of a minute, the 97 minutes
-/// that a burst of one is worked off in would be most of a plan's simulations. Nor is a probe of a longer SLO as much
-/// longer: see [`Rule::by_flow`].
-const DISTURBED_MAX: Span = Span::from_secs(5);
 
 /// Why a number of bad requests is not to be trusted: more of them were still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +264,10 @@ impl<'a> Bench<'a> {
         if let Some(arrivals) = own {
             trace_step::put(&mut setup, arrivals);
         }
-        let mut rule = Rule { stop, ..self.rule(&scenario, (&setup, seed), rate_per_s)? };
+        let mut rule = self.rule(&scenario, (&setup, seed), rate_per_s, how)?;
+        if stop != Stop::Clear {
+            rule.stop = stop;
+        }
         let types_of = types_of(self.problem, &scenario, &setup);
         if let Some(kind) = lost {
             let at = rule.warm_up + self.settles(&setup);
@@ -281,7 +279,6 @@ impl<'a> Bench<'a> {
             setup.world.changes.extend(at_once);
             rule.warm_up = at + self.settles(&setup);
         }
-        let rule = rule.made(how, disturbed(&setup), setup.slo.len());
         let watch = Watch::new(types_of, self.problem.sales.len(), group.models.len());
         if is_empty {
             // A step without a request of these models is carried by any machines.
@@ -394,7 +391,7 @@ impl<'a> Bench<'a> {
 
     /// How long a pool is left alone before and after it loses a machine.
     pub fn settles(&self, setup: &Setup) -> Span {
-        disturbed(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
+        disturbed(longest_slo(setup)) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
     fn rule(
@@ -402,6 +399,7 @@ impl<'a> Bench<'a> {
         scenario: &Scenario,
         (setup, seed): (&Setup, u64),
         rate_per_s: f64,
+        how: How,
     ) -> Result<Rule, SpecError> {
         let group = self.group;
         let warm_up = Span::from_secs_f64(scenario.file.warm_up_s);
@@ -418,24 +416,19 @@ impl<'a> Bench<'a> {
             let capacity_per_s = capacity_per_s(scenario, setup, Some(self.policy), shares);
             Load::Steady { rate_per_s, capacity_per_s }
         };
-        let rule = Rule {
-            criterion: Criterion::BadRate,
-            target: self.target(),
-            tolerance: self.problem.plan.precision,
-            requests_per_model: self.problem.plan.requests_per_model,
-            warm_up,
-            least: Span::ZERO,
-            exactly: None,
-            stop: Stop::Clear,
-            load,
-            moves: None,
-            by_flow: longest_slo(setup) > DISTURBED_MAX,
-        };
-        Ok(match group.is_trace {
-            true => rule,
-            // By its flow a system is seen to fill: a verdict waits for thrice the longest delay so far.
-            false => rule.adapted(longest_slo(setup).min(DISTURBED_MAX), self.policy.epoch()),
-        })
+        Ok(self.terms().rule(subject(scenario, setup, self.policy, load), how))
+    }
+
+    /// What is asked of a load: as `orrery goodput` asks it.
+    fn terms(&self) -> Terms {
+        let plan = &self.problem.plan;
+        Search {
+            target: plan.target(),
+            tolerance: plan.precision,
+            requests_per_model: plan.requests_per_model,
+            ..Search::default()
+        }
+        .terms()
     }
 
     /// A pool at a rate, over all seeds.
@@ -498,18 +491,23 @@ impl<'a> Bench<'a> {
         Ok((seen, Untrusted::of(&probe)))
     }
 
-    fn search(
-        &self,
-        counts: &[u32],
-        from_per_s: f64,
-        seed: u64,
-        around: bool,
-    ) -> Result<Found, SpecError> {
-        let tolerance = self.problem.plan.precision;
-        // Small steps first: whoever asks has a good idea of the rate.
-        let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
-        let start = from_per_s;
-        Bracket { start, tolerance, target: None, step, step_max, around }
+    /// The highest rate with a seed, by the search of `orrery goodput`, from the same place; or from a hint, and without a
+    /// look around.
+    fn search(&self, counts: &[u32], seed: u64, hint: Option<f64>) -> Result<Found, SpecError> {
+        let load_per_s = self.group.load_per_s;
+        let scenario = self.group.scenario(self.problem, counts, load_per_s)?;
+        let is_trace = self.group.is_trace;
+        let capacity = if is_trace {
+            None
+        } else {
+            capacity_per_s(&scenario, &scenario.setup(seed)?, Some(self.policy), None)
+        };
+        let search = Bracket::new(&self.terms(), load_per_s, capacity, is_trace);
+        let search = match hint {
+            None => search,
+            Some(hint) => search.from_hint(hint),
+        };
+        search
             .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
     }
 
@@ -519,23 +517,23 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn highest(&self, counts: &[u32], from_per_s: f64) -> Result<f64, SpecError> {
-        let found = self.search(counts, from_per_s, self.first_seed(), false)?;
+        let found = self.search(counts, self.first_seed(), Some(from_per_s))?;
         Ok(found.value.or(found.good_up_to).unwrap_or(0.0))
     }
 
-    /// The highest rate with each seed, looked for from a rate on.
+    /// The highest rate with each seed.
     ///
     /// # Errors
     /// When the pool cannot be simulated.
-    pub fn edge(&self, counts: &[u32], from_per_s: f64) -> Result<Edge, SpecError> {
+    pub fn edge(&self, counts: &[u32]) -> Result<Edge, SpecError> {
         let seeds = self.problem.seeds();
-        let of = |seed: &u64| self.search(counts, from_per_s, *seed, true);
+        let of = |seed: &u64| self.search(counts, *seed, None);
         let found: Vec<Found> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
         let rate = |f: &Found| f.value.or(f.good_up_to).unwrap_or(0.0);
         let by_seed_per_s: Vec<f64> = found.iter().map(rate).collect();
+        let within: Vec<Option<(f64, f64)>> = found.iter().map(|f| f.within).collect();
         // Seeds that agree do not show how far they may be off.
-        let interval = replications(&by_seed_per_s).map(|i| i.within(0.0, f64::INFINITY));
-        let interval = interval.filter(|i| i.width() > 0.0);
+        let interval = search::interval(&by_seed_per_s, &within).filter(|i| i.width() > 0.0);
         Ok(Edge {
             rate_per_s: by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64,
             interval,
@@ -544,14 +542,6 @@ impl<'a> Bench<'a> {
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
             by_seed_per_s,
         })
-    }
-}
-
-/// How long a burst lasts: one SLO, the longest, up to [`DISTURBED_MAX`]; without SLOs there is none.
-fn disturbed(setup: &Setup) -> Span {
-    match longest_slo(setup) {
-        Span::MAX => Span::MAX,
-        slo => slo.min(DISTURBED_MAX),
     }
 }
 

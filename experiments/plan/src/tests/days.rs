@@ -206,7 +206,7 @@ fn a_step_with_worse_bursts_than_the_peak_decides() {
     let (p, runs) = (&found.problem, Runs::new(None));
     let peak = Bench::new(p, &p.groups[0], &p.policies[0], &runs).at(0);
     let load = p.groups[0].load_per_s;
-    assert!(peak.edge(&best.counts, load).unwrap().rate_per_s > best.edge.rate_per_s * 1.2);
+    assert!(peak.edge(&best.counts).unwrap().rate_per_s > best.edge.rate_per_s * 1.2);
 }
 
 /// Where one size is for the whole day, a step may need many machines more than those before it.

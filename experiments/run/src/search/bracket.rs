@@ -1,19 +1,23 @@
-//! The search itself: two ramps, or a bracket. It knows no scheduler: it asks a closure.
+//! The search itself. It knows no scheduler: it asks a closure.
 //!
 //! ```text
-//! highest rate:    a short ramp from below the start to three times that, moved until the share of bad requests meets
-//!                  the target in it; a whole one of a few percent around there, whose line says the rate. Where there
-//!                  is no line (a jump, few bad requests, models that differ, a burst that is not recovered from, a load
-//!                  that cannot rise) a bracket: up while good or down while bad, by steps that grow, until both were
-//!                  seen, then halved until the two are within `tolerance`
+//! about:           a short ramp, from below the start to three times that, moved until the share of bad requests meets
+//!                  the target in it; where the load cannot rise, probes whose rate doubles or is halved
+//! highest rate:    probes at single rates, each until ln(share) is exact enough. The line through the last one, with the
+//!                  slope of the share's ln odds over ln(rate), says where the target is met: the next probe's rate, and the answer
+//!                  once that is known within the tolerance. Where the share jumps, the bracket of good and bad rates is
+//!                  halved until it is as narrow, and its good end is the answer
+//! of verdicts:     (lists that are judged whole, probes of a given length) up while good or down while bad, by steps
+//!                  that grow, until both were seen, then halved
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
 //! The search takes for granted that less load is never worse. It looks at lower rates, too, and says so when that was
-//! wrong. Where a little less than a bracket's answer does not come back from a burst, the answer is probed again for
-//! longer, and searched anew with such probes when it does not hold.
+//! wrong. Where a little less than an answer does not come back from a burst, it is probed again for longer, and searched
+//! anew with such probes when it does not hold.
 
-use super::{How, Met, Probe, Ramp, Root};
+use super::{Doubt, How, Met, Probe, Ramp, Terms};
+use orrery_sim::stats::{Interval, replications};
 
 /// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
 const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
@@ -27,7 +31,7 @@ const BAD_FROM: [f64; 5] = [1.1, 1.2, 1.5, 2.0, 4.0];
 
 /// With 5 % more than the peak a stable scheduler that drops requests in time loses little more than 5 %: more
 /// than this share of bad requests is a collapse. Where late requests are answered all the same, every overload
-/// is one, and says nothing of the peak.
+/// is one, and says nothing of the peak. It is that much above the target.
 const COLLAPSE: f64 = 0.1;
 
 /// The share of an answer that has to come back from a burst: at the peak itself there is nothing left to work
@@ -50,37 +54,73 @@ const ROUNDING: f64 = 1.0 + 1e-12;
 /// The first ramp begins at this share of the start, and rises by so much.
 const ROUGH: (f64, f64) = (0.7, 3.0);
 
-/// ln(share of bad requests) changes by so much to each side of the answer, in the second ramp; and its ends, in ln.
-const REACHED: f64 = 2.0;
-const HALF: (f64, f64) = (0.01, 0.2);
+/// The slope of ln(share of bad requests) over ln(rate), where no ramp has shown one; and those that are believed.
+const SLOPE: f64 = 15.0;
+const SLOPES: (f64, f64) = (0.5, 400.0);
 
-/// A root in the middle part of a ramp is believed.
-const INNER: f64 = 0.8;
+/// Odds that are farther from the target's are taken for that.
+const FARTHEST: f64 = 3.0;
 
-/// Student's 0.9995 quantile, 6 degrees of freedom: so many errors from the answer a rate is clear.
+/// Shares are within these for their odds.
+const LEAST: f64 = 1e-9;
+const MOST: f64 = 0.999;
+
+/// How far a slope may be off: without a ramp, that of a ramp, and that of two probes with common random numbers.
+const OFF: [f64; 3] = [1.0, 0.3, 0.25];
+
+/// A share within so much of the target, in ln of the odds, says by its line where the target is met.
+const NEAR: f64 = 2.0;
+
+/// A share that is closer to the target is no clear verdict.
+const CLEAR: f64 = 0.7;
+
+/// Two shares that are so far apart say the slope.
+const APART: f64 = 0.3;
+
+/// A probe is asked for a standard error of ln(share) within these; where the slope is steeper, up to that.
+const ERRORS: (f64, f64) = (0.1, 0.3);
+const STEEP: (f64, f64) = (150.0, 0.6);
+
+/// So many errors from the answer a rate is clear.
 const SURE: f64 = 6.0;
 
-/// A line is exact enough whose error is so many times the tolerance; else there is a longer ramp, too.
-const EXACT: f64 = 1.25;
+/// Half a 95 % interval in errors.
+const ERRORS_95: f64 = 2.0;
 
-/// The second ramp is moved so often, at most.
-const MOVED: u32 = 4;
+/// An answer is exact enough whose error is so many times the tolerance, and undecided with one of `UNDECIDED` times it.
+const EXACT: f64 = 1.25;
+const UNDECIDED: f64 = 4.0;
+
+/// A longer probe below a line's answer refutes it with so many times the target.
+const WELL_ABOVE: f64 = 1.5;
+
+/// The largest step of one probe to the next, as a factor, and how many there are at most.
+const STEP: f64 = 1.2;
+const PROBES_MAX: u32 = 40;
+
+/// A search that is less exact has so many times the tolerance.
+const ROUGHLY: f64 = 4.0;
+
+/// Ramps begin at this share of what the devices can compute at most.
+const BEGIN_AT: f64 = 0.5;
 
 /// How a rate is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
     /// The rate to begin with.
     pub start: f64,
-    /// The relative width of the final bracket.
+    /// The relative error of the answer, and the width of the final bracket.
     pub tolerance: f64,
     /// The first step, as a factor; each next one is its square.
     pub step: f64,
     /// The largest step.
     pub step_max: f64,
-    /// The share of bad requests that ramps look for, where the load can rise. Without it there is a bracket only.
+    /// The share of bad requests that is looked for. Without it each probe's verdict decides.
     pub target: Option<f64>,
     /// Look below and above the answer, too.
     pub around: bool,
+    /// About where the answer is, if that is known: no ramp is asked then.
+    pub hint: Option<f64>,
 }
 
 /// What encloses the target, as far as it was found.
@@ -90,13 +130,42 @@ struct Ends {
     bad: Option<f64>,
 }
 
-/// What ramps say.
+impl Ends {
+    /// Whether both are known, and close together.
+    fn are_within(self, tolerance: f64) -> bool {
+        let both = self.good.zip(self.bad);
+        both.is_some_and(|(good, bad)| bad <= good * (1.0 + tolerance) * ROUNDING)
+    }
+
+    /// With one more verdict. One that contradicts an earlier one takes its place.
+    fn with(self, rate: f64, good: bool) -> Ends {
+        match good {
+            true => Ends { good: Some(rate), bad: self.bad.filter(|bad| *bad > rate) },
+            false => Ends { bad: Some(rate), good: self.good.filter(|good| *good < rate) },
+        }
+    }
+}
+
+/// Where probes near the answer meet the target.
 #[derive(Clone, Copy, Debug)]
-enum Risen {
-    /// The rate, with what its line is.
-    At { rate: f64, root: Root, collapse: Option<f64> },
-    /// About where it is, if they know.
-    About(Option<f64>),
+enum Crossing {
+    /// On a line, with the standard error of ln(rate); and if that is too large, the requests that would decide it.
+    Line { rate: f64, error: f64, undecided: Option<u64> },
+    /// Between a good and a bad rate.
+    Jump { good: f64, bad: f64, undecided: Option<u64> },
+    /// Nowhere: the highest good rate that was tried, if any was.
+    Never(Option<f64>),
+}
+
+impl Crossing {
+    /// The answer, and whether the share jumps there.
+    fn value(self) -> Option<(f64, bool)> {
+        match self {
+            Crossing::Line { rate, .. } => Some((rate, false)),
+            Crossing::Jump { good, .. } => Some((good, true)),
+            Crossing::Never(_) => None,
+        }
+    }
 }
 
 /// What a search found.
@@ -122,8 +191,12 @@ pub struct Found {
     pub metastable: Option<f64>,
     /// The rate that was found first, where a longer probe refuted it.
     pub refuted: Option<f64>,
-    /// Ramps were asked, and a bracket had to say it.
+    /// It is the good end of a bracket, in which the share of bad requests jumps.
     pub by_bracket: bool,
+    /// Where the target may be met beyond the seeds' spread: a bracket's ends, or the clear rates of what is undecided.
+    pub within: Option<(f64, f64)>,
+    /// About how many requests of each model would decide what is undecided.
+    pub undecided: Option<u64>,
     /// Probes made.
     pub probes: u32,
     /// Requests simulated by all probes.
@@ -140,11 +213,23 @@ struct Asked<F> {
     others: (u32, u64),
     /// Longer probes refuted shorter ones: what these said of higher rates is no evidence.
     refuted: bool,
+    /// A rate just above the answer, and the share of bad requests there.
+    above: Option<(f64, f64)>,
+    /// The share of bad requests that is looked for; 0 where verdicts are.
+    target: f64,
 }
 
 impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn new(probe: F) -> Asked<F> {
-        Asked { probe, how: How::USUAL, all: Vec::new(), others: (0, 0), refuted: false }
+        Asked {
+            probe,
+            how: How::USUAL,
+            all: Vec::new(),
+            others: (0, 0),
+            refuted: false,
+            above: None,
+            target: 0.0,
+        }
     }
 
     fn ask(&mut self, at: f64) -> Result<bool, E> {
@@ -172,13 +257,13 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok(stays_bad(&self.other(at, how)?))
     }
 
-    /// From `start` to a bracket of the tolerance, below a rate that is known to be bad. Where one of its ends was not
-    /// found the other is the last rate that was tried.
-    fn bracket(&mut self, search: &Bracket, bad: Option<f64>) -> Result<Ends, E> {
+    /// From `start` to a bracket of the tolerance. Where one of its ends was not found the other is the last rate that was
+    /// tried.
+    fn bracket(&mut self, search: &Bracket) -> Result<Ends, E> {
         let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
         let highest = search.start * REACH.1;
-        let (mut step, mut rate) = (search.step, search.start);
-        let mut ends = Ends { bad, good: None };
+        let (mut step, mut rate) = (search.step, search.hint.unwrap_or(search.start));
+        let mut ends = Ends::default();
         let (mut good, mut bad) = loop {
             let is_good = self.ask(rate)?;
             *(if is_good { &mut ends.good } else { &mut ends.bad }) = Some(rate);
@@ -203,24 +288,24 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok(self.other(from, How { rises: Some(by), ..how })?.ramp)
     }
 
-    /// About where a short ramp sees the target met, and the slope of its line there; no slope where nothing is to be
-    /// gained by ramps, and no rate where none was seen.
+    /// About where a short ramp sees the target met, and the slope of its line there; no slope where it is none, and no
+    /// rate where none was seen or less is worse.
     fn roughly(&mut self, search: &Bracket, target: f64) -> Result<Option<(f64, Option<f64>)>, E> {
         let (mut from, by) = (search.start * ROUGH.0, ROUGH.1);
         let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
-        let (unknown, mut moved) = (Some(REACHED / HALF.1), None);
+        let mut moved = None;
         while (lowest..=search.start * REACH.1).contains(&from) {
             let Some(ramp) = self.ramp(from, by, How::GLANCE)? else { return Ok(None) };
             match ramp.meets(target) {
                 Met::At(root) => {
                     let is_monotone = !ramp.is_worse_below(root.factor, target);
-                    let slope = is_monotone.then_some(root.slope);
-                    return Ok(Some((from * root.factor, slope)));
+                    let found = (from * root.factor, Some(root.slope));
+                    return Ok(is_monotone.then_some(found));
                 }
-                Met::Jump(low, high) => return Ok(Some((from * (low * high).sqrt(), unknown))),
+                Met::Jump(low, high) => return Ok(Some((from * (low * high).sqrt(), None))),
                 // Two that contradict each other have it between them.
                 Met::Beyond(way) if moved.is_some_and(|m| m != way) => {
-                    return Ok(Some((if way.is_lt() { from * by } else { from }, unknown)));
+                    return Ok(Some((if way.is_lt() { from * by } else { from }, None)));
                 }
                 Met::Beyond(way) => {
                     moved = Some(way);
@@ -231,81 +316,179 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok(None)
     }
 
-    /// The rate by two ramps, or three.
-    fn by_ramps(&mut self, search: &Bracket, target: f64) -> Result<Risen, E> {
-        let (mut rate, mut slope) = match self.roughly(search, target)? {
-            Some((rate, Some(slope))) => (rate, slope),
-            about => return Ok(Risen::About(about.map(|about| about.0))),
-        };
-        let (mut how, mut before) = (How::USUAL, None);
-        for _ in 0..MOVED {
-            let half = (REACHED / slope).clamp(HALF.0, HALF.1);
-            let from = rate * libm::exp(-half);
-            let Some(ramp) = self.ramp(from, libm::exp(2.0 * half), how)? else { break };
-            match ramp.meets(target) {
-                Met::At(root) => {
-                    let inner = (1.0 - INNER) * half..=(1.0 + INNER) * half;
-                    let is_inner = inner.contains(&libm::log(root.factor));
-                    let most = ramp.most_up_to(root.factor * ABOVE);
-                    let both = before.take().map_or(root, |(rate, of): (f64, Root)| {
-                        root.with(of, libm::log(rate / from))
-                    });
-                    (rate, slope) = (from * both.factor, root.slope);
-                    let off = both.error / search.tolerance;
-                    if is_inner && (off < EXACT || how.longer > 1) {
-                        let collapse = (most > COLLAPSE).then_some(most);
-                        return Ok(Risen::At { rate, root: both, collapse });
-                    }
-                    if is_inner {
-                        before = Some((from, root));
-                        how.longer = (off * off).clamp(1.0, 3.0).ceil() as u32;
-                    }
-                }
-                Met::Jump(low, high) => {
-                    rate = from * (low * high).sqrt();
-                    if how.longer > 1 {
-                        break;
-                    }
-                    slope *= 2.0;
-                    how.longer = 4;
-                }
-                Met::Beyond(way) => rate *= libm::exp(if way.is_lt() { half } else { -half }),
-            }
-        }
-        Ok(Risen::About(Some(rate)))
+    /// A probe near the answer, for a line of this slope.
+    fn ask_near(&mut self, at: f64, (slope, tolerance): (f64, f64)) -> Result<(bool, Probe), E> {
+        let most = if slope > STEEP.0 { STEEP.1 } else { ERRORS.1 };
+        let error = (EXACT * tolerance * slope).clamp(ERRORS.0, most);
+        let how = How { exact: Some(error), ..self.how };
+        let probe = (self.probe)(at, how)?;
+        self.all.push((at, probe.clone()));
+        Ok((probe.good, probe))
     }
 
-    /// The highest good rate by a bracket.
-    fn by_bracket(&mut self, search: &Bracket) -> Result<Found, E> {
-        let mut value = match self.bracket(search, None)? {
-            Ends { good: Some(good), bad: Some(_) } => good,
+    /// From about where the target is met to where it is.
+    fn near(
+        &mut self,
+        (search, target): (&Bracket, f64),
+        (mut rate, slope): (f64, Option<f64>),
+        mut ends: Ends,
+    ) -> Result<Crossing, E> {
+        let (lowest, highest) = (search.start * REACH.0, search.start * REACH.1);
+        let (mut off, mut step) = (OFF[usize::from(slope.is_some())], STEP);
+        let mut slope = slope.unwrap_or(SLOPE);
+        let mut seen: Vec<(f64, f64, f64)> = Vec::new();
+        let exact = EXACT * search.tolerance;
+        for _ in 0..PROBES_MAX {
+            let (good, probe) = self.ask_near(rate, (slope, search.tolerance))?;
+            ends = ends.with(rate, good);
+            let error_of_odds = probe.log_error / (1.0 - probe.bad_rate.min(MOST));
+            // The logarithm of a share that varies is below that of its mean.
+            let above = odds(probe.bad_rate) - odds(target) + error_of_odds * error_of_odds / 2.0;
+            let mut next = if good { rate * step } else { rate / step };
+            seen.push((libm::log(rate), above.clamp(-FARTHEST, FARTHEST), error_of_odds));
+            if let Some(steep) = slope_around(&seen) {
+                (slope, off) = (steep, OFF[2]);
+            }
+            if above.abs() < NEAR {
+                let by = -above / slope;
+                let by_slope = off * by.abs();
+                let error = (error_of_odds / slope).hypot(by_slope);
+                // As long as a probe may be: the next one would say no more.
+                let is_longest = probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact;
+                // So it is where good and bad are close together, and no jump.
+                if error <= exact || is_longest || ends.are_within(search.tolerance) {
+                    let more = error / exact;
+                    let needs = (probe.requests as f64 * more * more) as u64;
+                    let undecided = (error > UNDECIDED * search.tolerance).then_some(needs);
+                    return Ok(Crossing::Line { rate: rate * libm::exp(by), error, undecided });
+                }
+                next = (rate * libm::exp(by)).clamp(rate / STEP, rate * STEP);
+            } else if ends.good.is_none() || ends.bad.is_none() {
+                step = (step * step).min(search.step_max);
+            }
+            match ends {
+                Ends { good: Some(good), bad: Some(bad) } => {
+                    if ends.are_within(search.tolerance) {
+                        return Ok(self.jump(good, bad));
+                    }
+                    if above.abs() >= NEAR || !(next > good && next < bad) {
+                        next = (good * bad).sqrt();
+                    }
+                }
+                _ if !(lowest.max(RATE_MIN_PER_S)..=highest).contains(&next) => {
+                    return Ok(Crossing::Never(ends.good));
+                }
+                _ => {}
+            }
+            rate = next;
+        }
+        // It goes up and down: no line is believed.
+        Ok(match (ends.good, ends.bad) {
+            (Some(good), Some(bad)) => self.jump(good, bad),
+            (good, _) => Crossing::Never(good),
+        })
+    }
+
+    /// A jump is undecided where neither end's share is away from the target.
+    fn jump(&self, good: f64, bad: f64) -> Crossing {
+        let at = |end: f64| self.all.iter().rev().find(|(rate, _)| *rate == end).map(|(_, p)| p);
+        let ends = [good, bad].map(at);
+        let is_near = |p: &&Probe| (odds(p.bad_rate) - odds(self.target)).abs() < CLEAR.max(p.log_error);
+        let near = ends.iter().flatten().filter(|p| is_near(p)).count();
+        let most = ends.iter().flatten().map(|p| p.requests).max().unwrap_or(0);
+        Crossing::Jump { good, bad, undecided: (near == 2).then_some(2 * most) }
+    }
+
+    /// The highest rate, by a line or the good end of a bracket.
+    fn by_line(&mut self, search: &Bracket, target: f64) -> Result<Found, E> {
+        let about = match search.hint {
+            Some(rate) => Some((rate, None)),
+            None => self.roughly(search, target)?,
+        };
+        let is_monotone = about.is_some();
+        let about = about.unwrap_or((search.start, None));
+        let mut met = self.near((search, target), about, Ends::default())?;
+        let (mut refuted, mut metastable) = (None, None);
+        if let (true, Some((value, is_jump))) = (search.around, met.value()) {
+            if self.collapse(value).is_none() {
+                self.glance_above(value)?;
+            }
+            metastable = self.after_burst(search, value)?;
+            if metastable.is_some() || (is_jump && self.collapse(value).is_some()) {
+                self.how.longer = LONGER;
+                let at = if is_jump { value } else { value * HELD };
+                let is_refuted = !self.ask(at)? && self.is_well_above(target);
+                if is_refuted {
+                    (refuted, self.refuted) = (Some(value), true);
+                    let (lower, bad) = (at / (1.0 + 4.0 * search.tolerance), Some(at));
+                    met = self.near((search, target), (lower, None), Ends { bad, good: None })?;
+                    if let Some((value, _)) = met.value() {
+                        metastable = self.after_burst(search, value)?;
+                    }
+                }
+                self.how = How::USUAL;
+            }
+            if let (Some((value, is_jump)), true) = (met.value(), is_jump || !is_monotone) {
+                if is_jump || self.found(Some(value)).clearly_good.is_none() {
+                    self.look_around(search, value)?;
+                }
+            }
+        }
+        let found = Found { refuted, metastable, ..self.found(met.value().map(|v| v.0)) };
+        let at = found.at.clone().map(|at| Probe { doubt: None, ..at });
+        let found = Found { at, ..found };
+        // How long a run holds is a matter of luck: no rate near the answer is clear.
+        let found = match metastable {
+            Some(_) => Found { clearly_good: None, clearly_bad: None, ..found },
+            None => found,
+        };
+        Ok(match met {
+            Crossing::Line { rate, error, undecided } => {
+                let [clear, within] = [SURE, ERRORS_95]
+                    .map(|of| (rate * libm::exp(-of * error), rate * libm::exp(of * error)));
+                Found {
+                    at: None,
+                    clearly_good: Some(clear.0).filter(|_| metastable.is_none()),
+                    clearly_bad: Some(clear.1).filter(|_| metastable.is_none()),
+                    within: Some(within),
+                    undecided,
+                    ..found
+                }
+            }
+            Crossing::Jump { good, bad, undecided } => {
+                Found { by_bracket: true, within: Some((good, bad)), undecided, ..found }
+            }
+            Crossing::Never(good_up_to) => Found { good_up_to, never_good: good_up_to.is_none(), ..found },
+        })
+    }
+
+    /// Whether the last probe's share is more than chance makes of one near the target.
+    fn is_well_above(&self, target: f64) -> bool {
+        self.all.last().is_some_and(|(_, p)| p.bad_rate > WELL_ABOVE * target)
+    }
+
+    /// A short probe of 5 % more than the answer, to see a collapse.
+    fn glance_above(&mut self, value: f64) -> Result<(), E> {
+        let at = value * ABOVE;
+        let probe = self.other(at, How::GLANCE)?;
+        self.above = Some((at, probe.bad_rate));
+        Ok(())
+    }
+
+    /// The highest good rate by verdicts.
+    fn by_verdicts(&mut self, search: &Bracket) -> Result<Found, E> {
+        let (good, bad) = match self.bracket(search)? {
+            Ends { good: Some(good), bad: Some(bad) } => (good, bad),
             Ends { good: Some(good), bad: None } => {
                 return Ok(Found { good_up_to: Some(good), ..self.found(None) });
             }
             _ => return Ok(Found { never_good: true, ..self.found(None) }),
         };
-        let (mut refuted, mut metastable) = (None, None);
         if search.around {
-            self.ask(value * ABOVE)?;
-            metastable = self.after_burst(search, value)?;
-            if metastable.is_some() || self.collapse(value).is_some() {
-                self.how.longer = LONGER;
-                if !self.ask(value)? {
-                    (refuted, self.refuted) = (Some(value), true);
-                    let start = value / (1.0 + 4.0 * search.tolerance);
-                    match self.bracket(&search.near(start), Some(value))?.good {
-                        Some(good) => value = good,
-                        None => {
-                            return Ok(Found { never_good: true, refuted, ..self.found(None) });
-                        }
-                    }
-                    metastable = self.after_burst(search, value)?;
-                }
-                self.how = How::USUAL;
-            }
-            self.look_around(search, value)?;
+            self.ask(good * ABOVE)?;
+            self.look_around(search, good)?;
         }
-        Ok(Found { refuted, metastable, ..self.found(Some(value)) })
+        Ok(Found { within: Some((good, bad)), ..self.found(Some(good)) })
     }
 
     /// Whether less is worse, and from where on rates are good and bad beyond doubt.
@@ -339,10 +522,17 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
 
     /// The share of bad requests with at most 5 % more than `value`, if it collapses.
     fn collapse(&self, value: f64) -> Option<f64> {
-        let above = |(v, p): &&(f64, Probe)| {
-            *v > value && *v <= value * ABOVE * (1.0 + 1e-9) && p.bad_rate > COLLAPSE
+        let above = |(v, bad): &(f64, f64)| {
+            *v > value && *v <= value * ABOVE * (1.0 + 1e-9) && *bad > self.target + COLLAPSE
         };
-        self.all.iter().filter(above).map(|(_, p)| p.bad_rate).reduce(f64::max)
+        let asked = self.all.iter().map(|(v, p)| (*v, p.bad_rate)).chain(self.above);
+        asked.filter(above).map(|(_, bad)| bad).reduce(f64::max)
+    }
+
+    /// Whether a probe's verdict is beyond doubt: one near the answer was asked for its share.
+    fn is_clear(&self, probe: &Probe) -> bool {
+        let is_near = (odds(probe.bad_rate) - odds(self.target)).abs() < CLEAR;
+        probe.is_sure() && (self.target == 0.0 || !is_near)
     }
 
     /// What was found. What the last probe of a rate said counts.
@@ -350,22 +540,26 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         let of = |at: f64| self.all.iter().rev().find(|(v, _)| *v == at).map(|(_, p)| p);
         let sure = |good: bool| {
             self.all.iter().filter(move |(v, p)| {
-                p.good == good && p.is_sure() && of(*v).is_some_and(|last| last.good == good)
+                p.good == good && self.is_clear(p) && of(*v).is_some_and(|last| last.good == good)
             })
         };
         let clear = sure(true).map(|(v, _)| *v).filter(|_| !self.refuted);
         let highest = clear.chain(value).fold(0.0, f64::max);
-        let below = |(v, p): &&(f64, Probe)| !p.good && value.is_some() && *v < highest;
+        // Near the target chance has good above bad.
+        let is_bad = |p: &Probe| !p.good && (self.target == 0.0 || self.is_clear(p));
+        let below = |(v, p): &&(f64, Probe)| is_bad(p) && value.is_some() && *v < highest;
+        // Where the share jumps, chance moves the jump.
+        let near = if self.target > 0.0 { HELD } else { 1.0 };
         Found {
             value,
             at: value.and_then(of).cloned(),
             clearly_good: sure(true)
                 .map(|(v, _)| *v)
-                .filter(|v| value.is_none_or(|x| *v <= x))
+                .filter(|v| value.is_none_or(|x| *v <= x * near))
                 .reduce(f64::max),
             clearly_bad: sure(false)
                 .map(|(v, _)| *v)
-                .filter(|v| value.is_none_or(|x| *v > x))
+                .filter(|v| value.is_none_or(|x| *v > x / near))
                 .reduce(f64::min),
             worse_below: self.all.iter().filter(below).map(|(v, _)| *v).reduce(f64::max),
             collapse: value.and_then(|value| self.collapse(value)),
@@ -376,9 +570,51 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     }
 }
 
+/// The slope between the probes on both sides of the target that are next to each other, or else between the last and the
+/// one before that is apart from it: by ln(rate), ln of the odds over the target's, and its error.
+fn slope_around(seen: &[(f64, f64, f64)]) -> Option<f64> {
+    let by_rate = |a: &&(f64, f64, f64), b: &&(f64, f64, f64)| a.0.total_cmp(&b.0);
+    let below = seen.iter().filter(|s| s.1 < 0.0).max_by(by_rate);
+    let above = |below: f64| seen.iter().filter(move |s| s.1 > 0.0 && s.0 > below).min_by(by_rate);
+    let slope = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
+        let apart = (a.1 - b.1).abs();
+        let slope = (a.1 - b.1) / (a.0 - b.0);
+        let is_one = apart > APART.max(a.2.hypot(b.2)) && slope > 0.0;
+        is_one.then(|| slope.clamp(SLOPES.0, SLOPES.1))
+    };
+    let around = below.and_then(|below| slope(below, above(below.0)?));
+    let last = seen.last()?;
+    around.or_else(|| seen.iter().rev().skip(1).find_map(|one| slope(one, last)))
+}
+
+/// ln of the odds of a share: about ln(share) of a small one.
+pub(super) fn odds(share: f64) -> f64 {
+    let share = share.clamp(LEAST, MOST);
+    libm::log(share / (1.0 - share))
+}
+
 /// The share of bad requests long after a burst, where that is above the target beyond doubt.
 fn stays_bad(probe: &Probe) -> Option<f64> {
     (!probe.good && probe.is_sure()).then_some(probe.bad_rate)
+}
+
+/// The 95 % interval of answers of some seeds: their spread, at least as wide as their own errors say, and above it the
+/// width of brackets, which is no matter of chance ([`Found::within`]).
+pub fn interval(values: &[f64], within: &[Option<(f64, f64)>]) -> Option<Interval> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let ends = || values.iter().zip(within).filter_map(|(v, w)| w.map(|(l, h)| (v - l, h - v)));
+    let lines = || ends().filter(|(low, _)| *low > 0.0);
+    let low = lines().map(|(low, _)| low * low).sum::<f64>().sqrt() / n;
+    let high = lines().map(|(_, high)| high * high).sum::<f64>().sqrt() / n;
+    let brackets = ends().filter(|(low, _)| *low <= 0.0).map(|(_, high)| high).sum::<f64>() / n;
+    let seeds = replications(values);
+    if seeds.is_none() && low + high + brackets == 0.0 {
+        return None;
+    }
+    let seeds = seeds.unwrap_or(Interval::around(mean, 0.0));
+    let (low, high) = (seeds.low.min(mean - low), seeds.high.max(mean + high) + brackets);
+    Some(Interval { mean, low: low.max(0.0), high })
 }
 
 impl Found {
@@ -390,33 +626,42 @@ impl Found {
 }
 
 impl Bracket {
+    /// As [`Terms`] ask of a load with a mean rate, on devices that can compute so much at most: the same for whoever
+    /// searches. What is judged whole, or for a length of its own, is searched by its verdicts.
+    pub fn new(terms: &Terms, rate_per_s: f64, capacity_per_s: Option<f64>, is_list: bool) -> Bracket {
+        let by_line = terms.exactly.is_none() && !is_list;
+        let capacity = capacity_per_s.filter(|capacity| by_line && *capacity > 0.0);
+        Bracket {
+            start: capacity.map_or(rate_per_s, |capacity| capacity * BEGIN_AT),
+            tolerance: terms.tolerance,
+            step: 2.0,
+            step_max: 2.0,
+            target: by_line.then_some(terms.target),
+            around: true,
+            hint: None,
+        }
+    }
+
+    /// From about where the answer is, with small steps, without a look around it, and less exact.
+    pub fn from_hint(self, rate_per_s: f64) -> Bracket {
+        let (step, step_max) = (1.0 + 4.0 * self.tolerance, 4.0);
+        let tolerance = if self.target.is_some() { self.tolerance * ROUGHLY } else { self.tolerance };
+        Bracket { hint: Some(rate_per_s), tolerance, step, step_max, around: false, ..self }
+    }
+
     /// The highest good rate. The closure is asked for a probe at a rate, and how it is to be made.
     ///
     /// # Errors
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let Some(target) = self.target else { return asked.by_bracket(self) };
-        match asked.by_ramps(self, target)? {
-            Risen::At { rate, root, collapse } => {
-                if !self.around || asked.after_burst(self, rate)?.is_none() {
-                    let off = libm::exp(SURE * root.error);
-                    let (clearly_good, clearly_bad) = (Some(rate / off), Some(rate * off));
-                    let of_ramps =
-                        Found { clearly_good, clearly_bad, collapse, ..asked.found(None) };
-                    return Ok(Found { value: Some(rate), ..of_ramps });
-                }
-                asked.by_bracket(&self.near(rate))
+        match self.target {
+            None => asked.by_verdicts(self),
+            Some(target) => {
+                asked.target = target;
+                asked.by_line(self, target)
             }
-            Risen::About(None) => asked.by_bracket(self),
-            Risen::About(Some(rate)) => asked.by_bracket(&self.near(rate)),
         }
-        .map(|found| Found { by_bracket: true, ..found })
-    }
-
-    /// With small steps from a rate on that is nearly right.
-    fn near(&self, start: f64) -> Bracket {
-        Bracket { start, step: 1.0 + 4.0 * self.tolerance, ..*self }
     }
 }
 

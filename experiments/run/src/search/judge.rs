@@ -6,10 +6,13 @@
 //!
 //! ```text
 //! bad:        some model's interval lies above the target, or that of all models' requests together, or the
-//!             backlog grows, or more is answered in time than the devices can ever compute
+//!             backlog grows, or not even the share that must be in time can ever be computed
 //! good:       every model's interval lies below it, and the probe is long enough
 //! undecided:  after `requests_per_model`; the worst model's estimate says where it leans
 //! ```
+//!
+//! A probe near the answer ([`Stop::Exact`]) is asked for its share instead: it goes on until ln(share) is exact enough,
+//! its batches are not alike any more, and it is long enough; or until the share is far from the target.
 //!
 //! The interval is that of batch means, 95 % stretched to 99.9 %. For *good* its upper end is also that of bad requests
 //! in clumps ([`Share::most`]): who shares a backlog or a batch is late together, so a thousand requests without a bad
@@ -25,6 +28,7 @@
 //! (`by_flow`), it is also long enough when arrivals and departures show beyond doubt that no share e of them stays:
 //! how many requests that takes does not depend on the SLO.
 
+use super::bracket::odds;
 use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, worst};
 use super::{Criterion, Load, Moves, Ramp, Rule, Stop};
 use orrery_sim::observer::Observer;
@@ -38,6 +42,15 @@ const FIRST_LOOK: u64 = 1000;
 
 /// A probe that is not long enough after so many requests is undecided, and not good.
 const REQUESTS_MAX: u64 = 20_000_000;
+
+/// A probe near the answer has at least this part of `requests_per_model`, and at most so many times as many.
+const EXACT: (f64, u64) = (0.5, 8);
+
+/// A share is far from the target where ln of its odds is so much off.
+const FAR: f64 = 1.0;
+
+/// Of dropped requests, where these do not count, at most this share.
+const DROPPED_MAX: f64 = 0.5;
 
 /// A system fills as long as its first requests wait: its backlog is looked at after so many times that.
 const DELAYS: u64 = 3;
@@ -74,6 +87,8 @@ pub struct Probe {
     pub requests: u64,
     /// How long the part that counts lasted.
     pub measured_s: f64,
+    /// The standard error of ln(`bad_rate`).
+    pub log_error: f64,
     /// What became of requests at each rate, where it rises.
     pub ramp: Option<Ramp>,
 }
@@ -143,7 +158,7 @@ impl Judge {
             last,
             now: Time::ZERO,
             ramp: match rule.moves {
-                Some(Moves::Rise(rise)) => Some(Ramp::new(rise)),
+                Some(Moves::Rise(rise)) => Some(Ramp::new(rise, rule.target)),
                 _ => None,
             },
             said: None,
@@ -161,7 +176,7 @@ impl Judge {
         if self.said.is_none() {
             // The source ended first: what there is decides.
             self.judge_all(Time::NEVER);
-            let over = self.over_capacity() || self.flow_grows();
+            let over = self.is_hopeless() || self.flow_grows();
             // A list that runs so fast that it ends within the warm-up shows nothing.
             let none = self.arrived == 0;
             let sure = over || (matches!(self.rule.load, Load::Finite { .. }) && !none);
@@ -224,12 +239,17 @@ impl Judge {
             && self.flow.grows(self.rule.tolerance / 2.0)
     }
 
-    /// More is answered in time than can ever be computed: the rest is still on its way to be late.
-    fn over_capacity(&self) -> bool {
+    /// Not even what must be in time can ever be computed: of each model the target leaves so much, whatever is answered
+    /// of the others.
+    fn is_hopeless(&self) -> bool {
         let Load::Steady { rate_per_s, capacity_per_s: Some(capacity) } = self.rule.load else {
             return false;
         };
-        rate_per_s * self.good_share() > capacity
+        let answered = match self.rule.criterion {
+            Criterion::BadRate => 1.0,
+            Criterion::P99 => 1.0 - DROPPED_MAX,
+        };
+        rate_per_s * answered * (1.0 - self.rule.target) > capacity
     }
 
     /// The share of all judged requests that were answered in time.
@@ -242,12 +262,42 @@ impl Judge {
         if of == 0 { 1.0 } else { 1.0 - bad as f64 / of as f64 }
     }
 
+    /// A look at a share that is asked for.
+    fn look_near(&mut self, error: f64) {
+        let ((bad, within), (model, rate)) = (self.clear(), self.estimate());
+        let (grows, over) = (self.flow_grows(), self.is_hopeless());
+        let enough = self.is_long_enough();
+        let log_error = self.models[model].log_error();
+        let off = (odds(rate) - odds(self.rule.target)).abs();
+        let is_far = off > FAR + 2.0 * log_error;
+        let least = (self.last as f64 * EXACT.0) as u64;
+        let is_exact = || self.arrived >= least && log_error <= error;
+        let good = rate <= self.rule.target;
+        if grows || over || (bad && is_far) {
+            self.say(false, None, grows || over);
+        } else if enough && ((within && is_far) || is_exact()) {
+            self.say(good, None, false);
+        } else if is_far && enough && self.arrived >= self.last {
+            // Far enough for the next rate, though not beyond doubt.
+            self.say(good, Some(Doubt::Short), false);
+        } else if self.arrived >= self.last.saturating_mul(EXACT.1)
+            && (enough || self.arrived >= REQUESTS_MAX)
+        {
+            let doubt = if enough { Doubt::Undecided } else { Doubt::TooLong };
+            self.say(good && enough, Some(doubt), false);
+        }
+        self.look = self.look.max(self.arrived + self.arrived / 4 + 1);
+    }
+
     fn look(&mut self) {
+        if let Stop::Exact(error) = self.rule.stop {
+            return self.look_near(error);
+        }
         let (bad, within) = self.clear();
         let grows = self.flow_grows();
         let clear = bad && self.is_steady();
         let enough = self.rule.exactly.is_none() && self.is_long_enough();
-        let over = enough && self.over_capacity();
+        let over = self.is_hopeless();
         if (clear || grows || over) && self.rule.stop != Stop::AtEnd {
             self.say(false, None, grows || over);
         } else if enough && within && self.rule.stop == Stop::Clear {
@@ -276,7 +326,7 @@ impl Judge {
 
     /// The length that was asked for has been reached.
     fn end_exactly(&mut self) {
-        let over = self.over_capacity() || self.flow_grows();
+        let over = self.is_hopeless() || self.flow_grows();
         let (bad, good) = self.clear();
         let doubt = match (over || bad, self.is_long_enough()) {
             (true, _) => None,
@@ -300,6 +350,7 @@ impl Judge {
             worst_model,
             requests,
             measured_s,
+            log_error: self.models[worst_model].log_error(),
             ramp: self.ramp.take(),
         });
     }

@@ -20,9 +20,6 @@ use orrery_sim::time::{Span, Time};
 /// So many SLOs after a burst the system is back in its usual state, if it comes back at all.
 const RECOVERY: u64 = 96;
 
-/// A system is in its usual state after so many SLOs, at the lowest rate of a ramp.
-const SETTLED: u64 = 40;
-
 /// From when on, and for how long, arrivals come twice as fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
@@ -59,14 +56,16 @@ impl Rule {
         }
         if let Some(by) = how.rises {
             let requests = rule.requests_per_model.saturating_mul(models as u64);
-            let warm_up = rule.warm_up.min(slo * SETTLED);
-            // A glance need not be as slow.
-            let follows = if how.glance { slo.scale(0.25) } else { slo };
-            let rise = Rise::new((rate_per_s, by), requests, warm_up, follows);
+            // It says about where the answer is, and need not be as slow as its backlogs.
+            let follows = slo.scale(0.25);
+            let rise = Rise::new((rate_per_s, by), requests, rule.warm_up, follows);
             return rise.map_or(rule.clone(), |rise| {
                 let (exactly, moves) = (Some(rise.lasts()), Some(Moves::Rise(rise)));
-                Rule { warm_up, exactly, moves, stop: Stop::AtEnd, ..rule }
+                Rule { exactly, moves, stop: Stop::AtEnd, ..rule }
             });
+        }
+        if let (Some(error), Stop::Clear, None) = (how.exact, rule.stop, rule.exactly) {
+            return Rule { stop: Stop::Exact(error), ..rule };
         }
         if !how.burst {
             return rule;

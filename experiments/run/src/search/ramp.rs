@@ -33,7 +33,7 @@ const ENOUGH: (usize, f64) = (4, 10.0);
 const SLOW: f64 = 200.0;
 const LENGTHENED: u64 = 16;
 
-/// A bin with a larger share of bad requests ends the ramp: all above it is overload.
+/// A bin with a larger share of bad requests ends the ramp, as far above the target: all above it is overload.
 const OVERLOAD: f64 = 0.3;
 
 /// How a rate rises: by a factor, within a time.
@@ -93,9 +93,9 @@ struct Bin {
 }
 
 impl Bin {
-    /// Bad requests, and of how many: all of them where more than half was dropped.
+    /// Bad requests, and of how many: all of them where drops are not judged and more than half was dropped.
     fn counts(&self) -> (u64, u64) {
-        if self.dropped > self.all / 2 { (self.all, self.all) } else { (self.bad, self.of) }
+        if self.dropped > self.all / 2 && self.of < self.all { (self.all, self.all) } else { (self.bad, self.of) }
     }
 
     fn share(&self) -> f64 {
@@ -108,6 +108,7 @@ impl Bin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ramp {
     rise: Rise,
+    overload: f64,
     bins: Vec<Bin>,
     /// By bin and model: requests that were judged, and bad ones.
     models: Vec<Vec<(u64, u64)>>,
@@ -135,21 +136,11 @@ pub struct Root {
     pub error: f64,
 }
 
-impl Root {
-    /// The root of two lines of ramps that began `apart` from each other in ln(rate), as seen from this one.
-    pub fn with(self, other: Root, apart: f64) -> Root {
-        let weight = |root: &Root| 1.0 / (root.error * root.error);
-        let (here, there) = (weight(&self), weight(&other));
-        let both = here * libm::log(self.factor) + there * (libm::log(other.factor) + apart);
-        let factor = libm::exp(both / (here + there));
-        Root { factor, error: 1.0 / (here + there).sqrt(), ..self }
-    }
-}
-
 impl Ramp {
     /// Of no requests yet.
-    pub(super) fn new(rise: Rise) -> Ramp {
-        Ramp { rise, bins: Vec::new(), models: Vec::new() }
+    pub(super) fn new(rise: Rise, target: f64) -> Ramp {
+        let overload = target + (1.0 - target) * OVERLOAD;
+        Ramp { rise, overload, bins: Vec::new(), models: Vec::new() }
     }
 
     /// A request that was decided, in the order of arrival, and if it is judged, what it adds to the squares of clumps;
@@ -162,7 +153,7 @@ impl Ramp {
     ) -> bool {
         let bin = ((self.rise.part(arrival) * BINS as f64) as usize).min(BINS - 1);
         if bin >= self.bins.len() {
-            if self.bins.last().is_some_and(|last| last.share() > OVERLOAD) {
+            if self.bins.last().is_some_and(|last| last.share() > self.overload) {
                 return true;
             }
             self.bins.resize(bin + 1, Bin::default());
@@ -298,12 +289,6 @@ impl Ramp {
         let is_believed =
             SLOPES.contains(&slope) && error.is_finite() && is_within(libm::log(root.factor));
         is_believed.then_some(root)
-    }
-
-    /// The largest share of bad requests at up to `factor` times the lowest rate.
-    pub fn most_up_to(&self, factor: f64) -> f64 {
-        let within = (0..self.bins.len()).filter(|i| self.at(*i) <= libm::log(factor));
-        within.map(|i| self.bins[i].share()).fold(0.0, f64::max)
     }
 
     /// Whether a rate well below `factor` times the lowest one is clearly bad.

@@ -7,9 +7,16 @@ use orrery_sim::time::{Span, Time};
 /// The most batches; neighbours are merged when they are full.
 const BATCHES: usize = 64;
 
-/// Student's 0.9995 quantile over its 0.975, about 60 degrees of freedom: a probe has many looks at
-/// many models, and one that errs early misleads the whole search.
-const STRETCH: f64 = 1.73;
+/// Student's 0.9995 quantile over its 0.975 is about `STRETCH.0 + STRETCH.1 / n` of `n` degrees of freedom, and as much
+/// wider as several looks at one run need: a probe that errs early misleads the whole search.
+const STRETCH: (f64, f64) = (1.68, 3.5);
+const LOOKS: f64 = 1.2;
+
+/// Batches that are still alike when no more can be merged: their interval is too narrow by about so much.
+const ALIKE: f64 = 2.0;
+
+/// Below this share, bad requests are rare enough that those within an SLO of each other are one event.
+const RARE: f64 = 0.1;
 
 /// The same quantile itself: a backlog that grows by so many standard errors grows.
 const CLEAR: f64 = 3.46;
@@ -246,11 +253,12 @@ impl Tally {
 
     /// The share of bad requests.
     pub fn share(&self) -> Share {
-        if self.dropped > self.decided / 2 {
-            return Share { rate: 1.0, most: 1.0, ..Share::default() };
-        }
         let batches = &self.judged.batches;
         let of: u64 = batches.iter().map(|b| b.0).sum();
+        // Where drops are not judged, a load of which more than half is dropped is not carried.
+        if self.dropped > self.decided / 2 && of < self.decided {
+            return Share { rate: 1.0, most: 1.0, ..Share::default() };
+        }
         if of == 0 {
             let unknown = if self.arrived == 0 { 0.0 } else { 1.0 };
             return Share { rate: 0.0, error: unknown, half: unknown, most: unknown };
@@ -258,15 +266,27 @@ impl Tally {
         let floats = |f: fn(&(u64, u64)) -> u64| -> Vec<f64> {
             batches.iter().map(|b| f(b) as f64).collect()
         };
-        let interval = ratio_of_batches(&floats(|b| b.1), &floats(|b| b.0));
-        let half = interval.map_or(1.0, |b| b.interval.width() / 2.0);
+        let batched = ratio_of_batches(&floats(|b| b.1), &floats(|b| b.0));
+        let half = batched.map_or(1.0, |b| {
+            b.interval.width() / 2.0 * if b.correlated { ALIKE } else { 1.0 }
+        });
+        let freedom = batched.map_or(1, |b| b.batches.max(2) - 1) as f64;
+        let stretch = (STRETCH.0 + STRETCH.1 / freedom) * LOOKS;
         // Where nothing was bad the batches say nothing: one bad of n may still come.
         Share {
             rate: self.bad() as f64 / of as f64,
             error: (half / ERRORS).max(1.5 / of as f64),
-            half: (half * STRETCH).max(5.0 / of as f64),
+            half: (half * stretch).max(5.0 / of as f64),
             most: self.clumps.upper(self.alike.requests()) / of as f64,
         }
+    }
+
+    /// The standard error of ln(share): that of batches, and where bad requests are rare, that of their clumps.
+    pub fn log_error(&self) -> f64 {
+        let Share { rate, error, .. } = self.share();
+        let clumps = (self.clumps.squares as f64).sqrt() / (self.clumps.bad as f64).max(1.0);
+        let of_batches = if rate == 0.0 { 1.0 } else { error / rate };
+        if rate > RARE { of_batches } else { of_batches.max(clumps) }
     }
 }
 
@@ -290,8 +310,17 @@ pub fn worst(shares: &[Share], overall: f64, by_chance: bool) -> (usize, f64) {
         0 | 1 => 0.0,
         m => normal_upper(-libm::expm1(-std::f64::consts::LN_2 / m as f64)),
     };
-    let rate = shares.iter().map(|s| s.rate - z * s.error).fold(overall, f64::max);
-    (model, rate.min(most))
+    // How far the larger of two samples lies above the larger mean, as their distance and errors say.
+    let Some(largest) = shares.get(model) else { return (model, most) };
+    let chance = |(i, s): (usize, &Share)| {
+        let error = s.error.hypot(largest.error);
+        let u = (most - s.rate) / error.max(f64::MIN_POSITIVE);
+        let density = libm::exp(-u * u / 2.0) / (2.0 * std::f64::consts::PI).sqrt();
+        let beyond = libm::erfc(u / std::f64::consts::SQRT_2) / 2.0;
+        if i == model { 0.0 } else { error * (density - u * beyond) }
+    };
+    let chance = shares.iter().enumerate().map(chance).sum::<f64>().min(z * largest.error);
+    (model, (most - chance).max(overall).min(most))
 }
 
 /// Arrivals and departures: the share of the arrivals that stays.

@@ -41,7 +41,7 @@ pub(super) fn over_day(
         let levels = 0..problem.day.levels.len();
         let level = hardest(bench, &peak.counts, peak.level, levels)?;
         let check = peak.check.clone().filter(|_| level == peak.level);
-        return Choice::of(&bench.at(level), &peak.counts, check, load);
+        return Choice::of(&bench.at(level), &peak.counts, check);
     }
     let first = peak.sized(bench, 0)?;
     let nothing = |level: usize| Sized {
@@ -77,6 +77,6 @@ pub(super) fn over_day(
     let levels = (0..sizes.len()).filter(has);
     let hardest = hardest(bench, &sizes[largest].counts, largest, levels)?;
     let check = Some(sizes[hardest].check.clone());
-    let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check, load)?;
+    let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check)?;
     Ok(Choice { cost, sizes, ..choice })
 }

@@ -37,7 +37,7 @@ sizes = { normal = { mean = 12.0, sd = 8.0, max = 40 } }
 
 /// A rate near a pool's edge of which the first seed says no, sure or not, and all seeds say `carried`.
 fn said_no(bench: &Bench<'_>, counts: &[u32], is_sure: bool, carried: bool) -> Option<f64> {
-    let edge = bench.edge(counts, 100.0).expect("a pool").rate_per_s;
+    let edge = bench.edge(counts).expect("a pool").rate_per_s;
     let rates = (0..40).map(|k| edge * (0.9 + 0.01 * f64::from(k)));
     rates.into_iter().find(|&rate| {
         let probe = bench.probe(counts, rate).expect("a run");

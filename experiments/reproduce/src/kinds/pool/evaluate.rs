@@ -168,6 +168,7 @@ impl<'a> Evaluator<'a> {
             step: 1.0 + 8.0 * precision,
             step_max: 4.0,
             around: false,
+            hint: None,
         };
         let of = |&seed: &u64| {
             let found = bracket.highest(|rate, _| probe(world, &scenario, policy, seed, rate))?;
