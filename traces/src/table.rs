@@ -60,6 +60,11 @@ impl Table {
         Table::open_at(input, |_| true)
     }
 
+    /// A table whose header is not in its file.
+    pub fn headed(input: Input, header: Vec<String>) -> Table {
+        Table { header, header_line: 0, ..Table::empty(input) }
+    }
+
     /// The same of a header that some lines may come before; the first line where there is none.
     ///
     /// # Errors
@@ -68,24 +73,7 @@ impl Table {
         input: Input,
         is_header: impl Fn(&[String]) -> bool,
     ) -> Result<Table, TraceError> {
-        let mut table = Table {
-            input,
-            header: Vec::new(),
-            header_line: 1,
-            line: 0,
-            raw: Vec::new(),
-            shown: String::new(),
-            text: String::new(),
-            fields: Vec::new(),
-            separator: ',',
-            is_after_blank: false,
-            has_numbers: false,
-            is_over: false,
-            is_alone: false,
-            is_decimal: Cell::new(None),
-            ends_in_comma: None,
-            met: RefCell::default(),
-        };
+        let mut table = Table::empty(input);
         let mut before: Vec<(u64, String)> = Vec::new();
         while before.len() < PREAMBLE_MAX && table.next_line()? {
             if table.shown.starts_with('#') && before.is_empty() {
@@ -113,6 +101,27 @@ impl Table {
             table.meet(Quirk::Separator, || format!("on line {}", table.header_line));
         }
         Ok(table)
+    }
+
+    fn empty(input: Input) -> Table {
+        Table {
+            input,
+            header: Vec::new(),
+            header_line: 1,
+            line: 0,
+            raw: Vec::new(),
+            shown: String::new(),
+            text: String::new(),
+            fields: Vec::new(),
+            separator: ',',
+            is_after_blank: false,
+            has_numbers: false,
+            is_over: false,
+            is_alone: false,
+            is_decimal: Cell::new(None),
+            ends_in_comma: None,
+            met: RefCell::default(),
+        }
     }
 
     /// The same of a header that has all these columns.
