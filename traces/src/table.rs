@@ -5,6 +5,7 @@
 //! blank lines, quoted fields, `#` lines before the header and a missing last newline are accepted;
 //! what else is odd and known is in [`crate::quirks`].
 
+use crate::columns::unit_of;
 use crate::error::{TraceError, shorten};
 use crate::open::{Input, read_error};
 use crate::quirks::{Met, Quirk};
@@ -20,6 +21,8 @@ const LINE_BYTES_MAX: usize = 4 << 20;
 pub const PREAMBLE_MAX: usize = 50;
 /// The remedy for a damaged field.
 pub(crate) const CORRECT: &str = "correct the field or remove the line";
+/// The remedy for a time on the calendar where one from the start is read.
+const SINCE_1970: &str = "this is a time since 1970: subtract the first time of the list from all, so that it begins at 0";
 
 /// A file being read. [`Table::advance`] moves to the next line; the accessors read its fields.
 #[derive(Debug)]
@@ -341,9 +344,17 @@ impl Table {
             allowed: allowed.into(),
             remedy: match self.text(column).contains(',') {
                 true => "write numbers with a point and without commas between thousands",
+                false if self.is_since_1970(column) => SINCE_1970,
                 false => CORRECT,
             },
         }
+    }
+
+    /// Whether a field whose column names a unit of time is an instant of our days, from 2001 on.
+    fn is_since_1970(&self, column: usize) -> bool {
+        let unit_ns = self.header.get(column).and_then(|name| unit_of(name));
+        let ns = self.plain(column).parse::<f64>().ok().zip(unit_ns).map(|(x, unit)| x * unit);
+        ns.is_some_and(|ns| (1e18..1e19).contains(&ns))
     }
 
     /// An error about the current line.

@@ -226,6 +226,22 @@ fn values(text: &str, end: char) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_changed_is_named_though_no_value_moved() {
+    let place = blessed();
+    place.write("a.toml", format!("until_s = 100_000.0\n{}", scenario()));
+    let said = place.run(&["regress", "b.toml", "--markdown", "m.md"]).ok();
+    let line = "Changed, and no value moved: until_s: 100000.0 is added.";
+    for text in [said, place.read("m.md")] {
+        assert!(
+            text.contains("Passed: all 4 values are the same") && text.contains(line),
+            "{text}"
+        );
+    }
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    assert!(!place.run(&["regress", "b.toml"]).ok().contains("Changed"));
+}
+
+#[test]
 fn a_result_that_moved_is_told_by_how_much_in_every_report() {
     let place = blessed();
     let text = place.read("b.toml");
