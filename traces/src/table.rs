@@ -5,7 +5,6 @@
 //! blank lines, quoted fields, `#` lines before the header and a missing last newline are accepted;
 //! what else is odd and known is in [`crate::quirks`].
 
-use crate::columns::unit_of;
 use crate::error::{TraceError, shorten};
 use crate::open::{Input, read_error};
 use crate::quirks::{Met, Quirk};
@@ -352,7 +351,9 @@ impl Table {
 
     /// Whether a field whose column names a unit of time is an instant of our days, from 2001 on.
     fn is_since_1970(&self, column: usize) -> bool {
-        let unit_ns = self.header.get(column).and_then(|name| unit_of(name));
+        let units = [("_ns", 1.0), ("_us", 1e3), ("_ms", 1e6), ("_s", 1e9)];
+        let name = self.header.get(column).map_or("", String::as_str);
+        let unit_ns = units.iter().find(|unit| name.ends_with(unit.0)).map(|unit| unit.1);
         let ns = self.plain(column).parse::<f64>().ok().zip(unit_ns).map(|(x, unit)| x * unit);
         ns.is_some_and(|ns| (1e18..1e19).contains(&ns))
     }

@@ -7,6 +7,15 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const FOLDERS: [&str; 7] =
     ["sim/src", "traces", "results/src", "plots/src", "experiments", "replay/src", "python/src"];
 
+/// Sums that are no mean of measurements, with the reason.
+const NO_MEANS: [(&str, &str); 5] = [
+    ("sim/src/policy/orloj/tables.rs", "a policy's own estimate"),
+    ("sim/src/tokens/metrics.rs", "asked only where something was counted"),
+    ("plots/src/series/bins.rs", "a running sum"),
+    ("experiments/plan/src/search/fleet/known.rs", "a floor that a search begins at"),
+    ("experiments/calibrate/src/fit.rs", "a distance to fit, to which nothing adds nothing"),
+];
+
 /// Whether a line divides a sum by at least one, or takes 0 for the sum of nothing.
 fn hides_nothing_measured(line: &str) -> bool {
     let is_sum = line.contains("sum");
@@ -34,7 +43,7 @@ fn no_source_makes_a_mean_of_nothing_0() {
     let mut found = Vec::new();
     for path in paths {
         let name = path.strip_prefix(ROOT).expect("below the root").to_str().expect("a name");
-        if name.contains("tests") {
+        if name.contains("tests") || NO_MEANS.iter().any(|(file, _)| name == *file) {
             continue;
         }
         let text = std::fs::read_to_string(&path).expect("a source");

@@ -1,6 +1,6 @@
 //! The table of formats: a row and a file each, the more special first.
 
-pub(crate) mod access_log;
+mod access_log;
 mod azure2021;
 mod azure_llm;
 mod genai_perf;

@@ -1,8 +1,9 @@
 //! Files of other tools that are no load and no measurement of one, though some columns look like it: each is named,
 //! with what to do.
 
-use crate::formats::access_log::has_latency;
+use crate::format::Field;
 use crate::head::Head;
+use orrery_traces::columns::find;
 use orrery_traces::error::shorten;
 
 const LOAD: &str = "import what the load generator or the server wrote of each request";
@@ -44,6 +45,13 @@ const REFUSED: &[(&[&str], &str, &str)] = &[
     (&["job_name"], "a trace of jobs", JOBS),
 ];
 
+/// The latency of a request: who has it has requests in its rows.
+pub const LATENCY: Field = Field::time(
+    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"],
+    1.0,
+    "measured: the latency from request to answer",
+);
+
 /// Words of columns that are measured over a period, not of a request.
 const OF_A_PERIOD: &str = "count rate throughput rps qps median mean average avg min max std stddev percentile p50 p90 \
                            p95 p99 metric value calls instances";
@@ -55,7 +63,7 @@ const COUNTED: [&str; 5] = ["count", "counts", "requests", "invocations", "num_r
 
 /// The first column of a header that is measured over a period or of a machine.
 pub fn measure(header: &[String]) -> Option<&String> {
-    let others = if has_latency(header) { "" } else { OF_A_MACHINE };
+    let others = if find(header, &LATENCY).is_some() { "" } else { OF_A_MACHINE };
     header.iter().find(|column| {
         let lower = column.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());

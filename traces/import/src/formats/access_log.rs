@@ -8,7 +8,7 @@ use crate::ended::{COLUMNS, Ended};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
 use crate::head::Head;
-use crate::refused::measure;
+use crate::refused::{LATENCY as OF_LATENCY, measure};
 use crate::when::{ALLOWED, When, unit_says};
 use crate::{File, json};
 use orrery_sim::time::{Span, Time};
@@ -41,14 +41,12 @@ const NAMES: &[&str] = &[
     "name", "endpoint", "app", "model", "path", "url", "uri", "route", "service", "request",
     "label",
 ];
-const LATENCIES: &[&str] =
-    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"];
 const FIELDS: &[Field] = &[
     Field::time(STARTS, 1.0, "the arrival"),
     Field::time(ENDS, 1.0, "the end of a request: its arrival is earlier by the latency"),
     Field::time(TIMES, 1.0, "the arrival, or the end with `--time-is end`"),
     Field::new(NAMES, "the name of the application"),
-    Field::time(LATENCIES, 1.0, "measured: the latency from request to answer"),
+    OF_LATENCY,
     COLUMNS[0].field,
     COLUMNS[1].field,
     COLUMNS[2].field,
@@ -85,11 +83,6 @@ fn is_log(header: &[String]) -> bool {
 fn has_columns(header: &[String]) -> bool {
     let has = |field: usize| find(header, &FIELDS[field]).is_some();
     (has(START) || has(END) || has(SOME)) && (header.len() == 1 || has(NAME))
-}
-
-/// Whether it has the latency of a request.
-pub(crate) fn has_latency(header: &[String]) -> bool {
-    find(header, &FIELDS[LATENCY]).is_some()
 }
 
 /// Whether it is JMeter's: its `timeStamp` is the start since version 2.1, its `elapsed` in milliseconds.
