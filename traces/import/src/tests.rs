@@ -652,7 +652,7 @@ fn a_load_alone_is_no_measurement() {
             own if own == column => value.to_string(),
             _ => String::new(),
         };
-        let row: Vec<String> = columns.iter().map(|c| known(&c)).collect();
+        let row: Vec<String> = columns.iter().map(known).collect();
         said("m.csv", &format!("{}\n{}\n", columns.join(","), row.join(",")), &Options::default())
     };
     for column in

@@ -158,7 +158,7 @@ fn lines(file: &File<'_>) -> Result<Table, ImportError> {
         };
         text.push_str(&header.iter().map(field).collect::<Vec<_>>().join(","));
     }
-    let input = Input::from_bytes(file.name(), text[1.min(text.len())..].as_bytes().to_vec())?;
+    let input = Input::from_bytes(file.name(), text.as_bytes()[1.min(text.len())..].to_vec())?;
     Ok(Table::headed(input, header))
 }
 
