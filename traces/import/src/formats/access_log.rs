@@ -215,7 +215,7 @@ impl<'a> Log<'a> {
             )),
             (false, true) if !is_known && options.time_is_end.is_none() => reading.assume(format!(
                 "`{column}` is taken as the start of a request, which the file does not say: `--time-is end`, in a \
-                 scenario `timestamps = {{ is = \"end\" }}`, or the name `end_time`, says otherwise"
+                 scenario `timestamps.is`, says otherwise"
             )),
             (true, true) => reading
                 .note(format!(
