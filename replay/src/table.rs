@@ -17,11 +17,6 @@ pub fn two(x: impl Into<Option<f64>>) -> String {
     x.into().map_or("-".to_string(), |x| format!("{x:.2}"))
 }
 
-/// The mean; none of none.
-pub fn mean(of: &[f64]) -> Option<f64> {
-    (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
-}
-
 /// The largest of numbers from 0; none of none.
 pub fn largest(of: &[f64]) -> Option<f64> {
     of.iter().copied().reduce(f64::max)

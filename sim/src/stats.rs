@@ -142,6 +142,11 @@ pub fn enough_for_quantile(q: f64, n: u64) -> bool {
     n >= quantile_needs(q)
 }
 
+/// The mean, summed in the order given; `None` of none: what was not measured is not 0.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// The median of sorted values: of an even number of them the middle of the two in the middle; `None` of none.
 pub fn median(sorted: &[f64]) -> Option<f64> {
     let (low, high) =

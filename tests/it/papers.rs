@@ -40,7 +40,10 @@ impl Scored {
 
     /// Over all cells that the paper has.
     fn mae(&self) -> f64 {
-        self.scores.mae()
+        let all = self.scores.systems.iter().map(|s| (s.mae * s.cells as f64, s.cells as f64));
+        let (sum, cells) = all.fold((0.0, 0.0), |(a, b), (sum, cells)| (a + sum, b + cells));
+        assert!(cells > 0.0, "no number of the paper");
+        sum / cells
     }
 }
 

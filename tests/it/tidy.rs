@@ -5,5 +5,6 @@ mod arrows;
 mod dependencies;
 mod filters;
 mod manifests;
+mod means;
 mod site;
 mod words;

@@ -5,6 +5,7 @@
 //! Parameters are in milliseconds.
 
 use crate::error::{TraceError, parameter, within};
+use crate::rate::exponential;
 use crate::samples::Histogram;
 use orrery_sim::det::Det;
 use orrery_sim::rng::Stream;
@@ -62,6 +63,11 @@ pub enum ExecLaw {
         /// Standard deviation, in milliseconds.
         sd_ms: f64,
     },
+    /// Exponential, clamped below at [`FLOOR`].
+    Exponential {
+        /// Mean before clamping, in milliseconds.
+        mean_ms: f64,
+    },
     /// Several normal modes, each clamped below at [`FLOOR`]. Weights sum to 1.
     Mixture(Vec<Mode>),
     /// Measured samples, in nanoseconds.
@@ -104,6 +110,14 @@ impl ExecLaw {
         within("mean_ms", mean_ms, 1e-6, MS_MAX)?;
         within("sd_ms", sd_ms, 0.0, MS_MAX)?;
         Ok(ExecLaw::LogNormal { mean_ms, sd_ms })
+    }
+
+    /// An exponential law.
+    ///
+    /// # Errors
+    /// When the mean is not from 1 ns to a day.
+    pub fn exponential(mean_ms: f64) -> Result<ExecLaw, TraceError> {
+        Ok(ExecLaw::Exponential { mean_ms: within("mean_ms", mean_ms, 1e-6, MS_MAX)? })
     }
 
     /// A mixture of normal modes; the weights are divided by their sum.
@@ -158,6 +172,7 @@ impl ExecLaw {
                 let (mu, sigma) = log_parameters(*mean_ms, *sd_ms);
                 libm::exp(mu + sigma * standard(stream)) * MS
             }
+            ExecLaw::Exponential { mean_ms } => mean_ms * exponential(stream) * MS,
             ExecLaw::Mixture(modes) => {
                 mode = choose(modes, stream.uniform());
                 (modes[mode].mean_ms + modes[mode].sd_ms * standard(stream)) * MS
@@ -176,6 +191,9 @@ impl ExecLaw {
             ExecLaw::Constant(span) => span.ns() as f64,
             ExecLaw::Normal { mean_ms, sd_ms } => clamped_mean_ns(*mean_ms, *sd_ms),
             ExecLaw::LogNormal { mean_ms, sd_ms } => clamped_log_mean_ns(*mean_ms, *sd_ms),
+            ExecLaw::Exponential { mean_ms } => {
+                FLOOR_NS + mean_ms * MS * libm::exp(-FLOOR_NS / (mean_ms * MS))
+            }
             ExecLaw::Mixture(modes) => {
                 modes.iter().map(|m| m.weight * clamped_mean_ns(m.mean_ms, m.sd_ms)).sum()
             }
@@ -206,6 +224,7 @@ impl ExecLaw {
                 let (mu, sigma) = log_parameters(*mean_ms, *sd_ms);
                 normal_cdf(libm::log(ns / MS), mu, sigma)
             }
+            ExecLaw::Exponential { mean_ms } => -libm::expm1(-ns / (mean_ms * MS)),
             ExecLaw::Mixture(modes) => {
                 modes.iter().map(|m| m.weight * normal_cdf(ns, m.mean_ms * MS, m.sd_ms * MS)).sum()
             }
@@ -239,6 +258,7 @@ impl ExecLaw {
             ExecLaw::LogNormal { mean_ms, sd_ms } => {
                 format!("lognormal(mean_ms={mean_ms},sd_ms={sd_ms})")
             }
+            ExecLaw::Exponential { mean_ms } => format!("exponential(mean_ms={mean_ms})"),
             ExecLaw::Mixture(modes) => {
                 let mode = |m: &Mode| format!("{}*normal({},{})", m.weight, m.mean_ms, m.sd_ms);
                 format!("mixture({})", modes.iter().map(mode).collect::<Vec<_>>().join(";"))

@@ -19,6 +19,8 @@ fn laws() -> Vec<ExecLaw> {
         ExecLaw::normal(0.002, 0.01).unwrap(), // much of it is clamped
         ExecLaw::log_normal(100.0, 150.0).unwrap(),
         ExecLaw::log_normal(0.002, 0.004).unwrap(), // some of it is clamped
+        ExecLaw::exponential(5.0).unwrap(),
+        ExecLaw::exponential(0.002).unwrap(), // much of it is clamped
         ExecLaw::mixture(vec![
             mode(1.0, 50.0, 10.0),
             mode(2.0, 100.0, 10.0),
@@ -96,6 +98,7 @@ fn parameters_out_of_range_are_errors() {
     assert!(ExecLaw::normal(f64::NAN, 1.0).is_err());
     assert!(ExecLaw::normal(1.0, f64::INFINITY).is_err());
     assert!(ExecLaw::log_normal(0.0, 1.0).is_err());
+    assert!(ExecLaw::exponential(0.0).is_err());
     assert!(ExecLaw::mixture(vec![]).is_err());
     assert!(ExecLaw::mixture(vec![mode(0.0, 1.0, 1.0)]).is_err());
     assert!(ExecLaw::mixture(vec![mode(f64::NAN, 1.0, 1.0)]).is_err());

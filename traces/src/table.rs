@@ -20,6 +20,8 @@ const LINE_BYTES_MAX: usize = 4 << 20;
 pub const PREAMBLE_MAX: usize = 50;
 /// The remedy for a damaged field.
 pub(crate) const CORRECT: &str = "correct the field or remove the line";
+/// The remedy for a time on the calendar where one from the start is read.
+const SINCE_1970: &str = "this is a time since 1970: subtract the first time of the list from all, so that it begins at 0";
 
 /// A file being read. [`Table::advance`] moves to the next line; the accessors read its fields.
 #[derive(Debug)]
@@ -60,6 +62,11 @@ impl Table {
         Table::open_at(input, |_| true)
     }
 
+    /// A table whose header is not in its file.
+    pub fn headed(input: Input, header: Vec<String>) -> Table {
+        Table { header, header_line: 0, ..Table::empty(input) }
+    }
+
     /// The same of a header that some lines may come before; the first line where there is none.
     ///
     /// # Errors
@@ -68,24 +75,7 @@ impl Table {
         input: Input,
         is_header: impl Fn(&[String]) -> bool,
     ) -> Result<Table, TraceError> {
-        let mut table = Table {
-            input,
-            header: Vec::new(),
-            header_line: 1,
-            line: 0,
-            raw: Vec::new(),
-            shown: String::new(),
-            text: String::new(),
-            fields: Vec::new(),
-            separator: ',',
-            is_after_blank: false,
-            has_numbers: false,
-            is_over: false,
-            is_alone: false,
-            is_decimal: Cell::new(None),
-            ends_in_comma: None,
-            met: RefCell::default(),
-        };
+        let mut table = Table::empty(input);
         let mut before: Vec<(u64, String)> = Vec::new();
         while before.len() < PREAMBLE_MAX && table.next_line()? {
             if table.shown.starts_with('#') && before.is_empty() {
@@ -113,6 +103,27 @@ impl Table {
             table.meet(Quirk::Separator, || format!("on line {}", table.header_line));
         }
         Ok(table)
+    }
+
+    fn empty(input: Input) -> Table {
+        Table {
+            input,
+            header: Vec::new(),
+            header_line: 1,
+            line: 0,
+            raw: Vec::new(),
+            shown: String::new(),
+            text: String::new(),
+            fields: Vec::new(),
+            separator: ',',
+            is_after_blank: false,
+            has_numbers: false,
+            is_over: false,
+            is_alone: false,
+            is_decimal: Cell::new(None),
+            ends_in_comma: None,
+            met: RefCell::default(),
+        }
     }
 
     /// The same of a header that has all these columns.
@@ -332,9 +343,19 @@ impl Table {
             allowed: allowed.into(),
             remedy: match self.text(column).contains(',') {
                 true => "write numbers with a point and without commas between thousands",
+                false if self.is_since_1970(column) => SINCE_1970,
                 false => CORRECT,
             },
         }
+    }
+
+    /// Whether a field whose column names a unit of time is an instant of our days, from 2001 on.
+    fn is_since_1970(&self, column: usize) -> bool {
+        let units = [("_ns", 1.0), ("_us", 1e3), ("_ms", 1e6), ("_s", 1e9)];
+        let name = self.header.get(column).map_or("", String::as_str);
+        let unit_ns = units.iter().find(|unit| name.ends_with(unit.0)).map(|unit| unit.1);
+        let ns = self.plain(column).parse::<f64>().ok().zip(unit_ns).map(|(x, unit)| x * unit);
+        ns.is_some_and(|ns| (1e18..1e19).contains(&ns))
     }
 
     /// An error about the current line.

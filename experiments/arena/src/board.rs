@@ -5,7 +5,7 @@
 
 use crate::fight::Fought;
 use orrery_results::metric;
-use orrery_sim::stats::{self, Interval};
+use orrery_sim::stats::{self, Interval, mean};
 
 /// The policy that knows every execution time: clairvoyant and greedy, no bound, and no competitor.
 const ORACLE: &str = "oracle";
@@ -96,15 +96,11 @@ pub struct Place {
     pub by_scenarios: (usize, usize),
 }
 
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 /// The mean of a policy's values of a metric, over the scenarios that have them.
 pub(crate) fn mean_over(cells: &[Vec<Fought>], policy: usize, metric: &str) -> Option<f64> {
-    let of = |row: &Vec<Fought>| row[policy].values(metric).as_deref().map(mean);
+    let of = |row: &Vec<Fought>| row[policy].values(metric).as_deref().and_then(mean);
     let all: Vec<f64> = cells.iter().filter_map(of).collect();
-    (!all.is_empty()).then(|| mean(&all))
+    mean(&all)
 }
 
 /// Whether the first of two policies is better for sure.
@@ -150,21 +146,23 @@ impl Board {
         let of = |&s: &usize| self.scores[s][policy].as_ref();
         let all: Vec<&Vec<f64>> = scenarios.iter().map(of).collect::<Option<_>>()?;
         let seeds = all.iter().map(|v| v.len()).min()?;
-        Some((0..seeds).map(|i| mean(&all.iter().map(|v| v[i]).collect::<Vec<_>>())).collect())
+        (0..seeds).map(|i| mean(&all.iter().map(|v| v[i]).collect::<Vec<_>>())).collect()
     }
 
     /// Who is best over some scenarios, of the policies that ran them all.
     pub fn best(&self, scenarios: &[usize]) -> Option<Best> {
-        let own = self.league_of().filter_map(|p| Some((p, self.over(scenarios, p)?)));
-        let mut own: Vec<(usize, Vec<f64>)> = own.collect();
-        own.sort_by(|a, b| mean(&b.1).total_cmp(&mean(&a.1)).then(a.0.cmp(&b.0)));
-        let ((best, values), others) = own.split_first()?;
-        let first = mean(values);
-        let is_tied = |o: &&(usize, Vec<f64>)| !is_sure(stats::paired(values, &o.1));
+        let of = |p| {
+            let values = self.over(scenarios, p)?;
+            Some((p, values.clone(), mean(&values)?))
+        };
+        let mut own: Vec<(usize, Vec<f64>, f64)> = self.league_of().filter_map(of).collect();
+        own.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        let ((best, values, first), others) = own.split_first()?;
+        let is_tied = |o: &&(usize, Vec<f64>, f64)| !is_sure(stats::paired(values, &o.1));
         Some(Best {
             best: *best,
-            mean: first,
-            next: others.first().map(|o| (o.0, first - mean(&o.1))),
+            mean: *first,
+            next: others.first().map(|o| (o.0, first - o.2)),
             tied: others.iter().filter(is_tied).map(|o| o.0).collect(),
         })
     }
@@ -179,12 +177,13 @@ impl Board {
         let own = self.scores[scenario][policy].as_ref()?;
         let first = self.scores[scenario][best.best].as_ref()?;
         let interval = stats::paired(first, own);
-        let behind = mean(first) - mean(own);
+        let (best_mean, own_mean) = (mean(first)?, mean(own)?);
+        let behind = best_mean - own_mean;
         let standing = if best.best == policy {
             if best.tied.is_empty() { Standing::Leads } else { Standing::Tied }
         } else if !is_sure(interval) {
             Standing::Tied
-        } else if mean(own) < COLLAPSE * mean(first) {
+        } else if own_mean < COLLAPSE * best_mean {
             Standing::Collapses
         } else {
             Standing::Behind
@@ -222,11 +221,11 @@ impl Board {
             };
             mean(&own.iter().filter_map(|o| behind(o.0)).collect::<Vec<_>>())
         };
-        let each: Vec<f64> = (0..seeds).map(at).collect();
+        let each: Vec<f64> = (0..seeds).map(at).collect::<Option<_>>()?;
         Some(Line {
             policy,
             ran: own.len(),
-            behind: mean(&each),
+            behind: mean(&each)?,
             half: stats::replications(&each).map_or(0.0, |i| i.width() / 2.0),
             leads: count(Standing::Leads),
             tied: count(Standing::Tied),
@@ -250,7 +249,7 @@ impl Board {
         };
         let by_scenarios = |a: usize, b: usize| {
             let each = |p: usize| -> Vec<f64> {
-                self.scores.iter().filter_map(|s| s[p].as_deref().map(mean)).collect()
+                self.scores.iter().filter_map(|s| s[p].as_deref().and_then(mean)).collect()
             };
             is_sure(stats::paired(&each(a), &each(b)))
         };

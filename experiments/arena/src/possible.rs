@@ -1,11 +1,11 @@
 //! What any scheduler could finish at most: the bound of each run, and how much of it a policy reaches.
 
-use crate::board::mean;
 use crate::fight::{Asked, Fought, How};
 use crate::league::League;
 use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::bound::Bound;
+use orrery_sim::stats::mean;
 use orrery_sweep::parts::{Ran, run_parts};
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl League {
     /// The mean bound of a scenario.
     pub fn bound(&self, scenario: usize) -> Option<f64> {
         let of = |cell: &Fought| cell.values(metric::FINISH_RATE_BOUND);
-        self.cells[scenario].iter().find_map(of).as_deref().map(mean)
+        self.cells[scenario].iter().find_map(of).as_deref().and_then(mean)
     }
 
     /// The mean of a policy's score over the bound, seed by seed, over the scenarios that it ran and that have one; and
@@ -58,9 +58,9 @@ impl League {
             let bounds = row[policy].values(metric::FINISH_RATE_BOUND)?;
             let each = scores.iter().zip(&bounds).filter(|(_, bound)| **bound > 0.0);
             let parts: Vec<f64> = each.map(|(score, bound)| score / bound).collect();
-            (!parts.is_empty()).then(|| mean(&parts))
+            mean(&parts)
         };
         let all: Vec<f64> = self.cells.iter().filter_map(of).collect();
-        (!all.is_empty()).then(|| (mean(&all), all.len()))
+        Some((mean(&all)?, all.len()))
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! The search is that of `orrery goodput`; only its bracket is wider and its probes are shorter.
 
-use crate::board::mean;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::Suite;
 use orrery_results::metric;
 use orrery_scenario::{Scenario, SpecError};
+use orrery_sim::stats::mean;
 use orrery_sweep::goodput::{Search, Searched};
 
 /// Searches of each cell.
@@ -71,7 +71,7 @@ pub fn part(asked: &Asked, how: &How) -> Result<Option<usize>, SpecError> {
 
 /// The mean rate of a cell, where every seed has one.
 pub fn rate(cell: &Fought) -> Option<f64> {
-    cell.values(metric::PEAK).as_deref().map(mean)
+    cell.values(metric::PEAK).as_deref().and_then(mean)
 }
 
 impl Rates {

@@ -1,8 +1,8 @@
 //! A sentence for each policy, made from the numbers.
 
-use crate::board::mean;
 use crate::league::League;
 use crate::map::in_order;
+use orrery_sim::stats::mean;
 
 /// A value of an axis speaks for a policy where it has at least so many scenarios.
 const SCENARIOS_LEAST: usize = 3;
@@ -23,7 +23,8 @@ fn by_value(league: &League, policy: usize) -> Vec<(String, f64)> {
             let here = behind.iter().filter(|b| suite.scenarios[b.0].at(&axis.name) == Some(value));
             let own: Vec<f64> = here.map(|b| b.1).collect();
             if values.len() > 1 && own.len() >= SCENARIOS_LEAST {
-                out.push((format!("{} {value}", axis.name.replace('_', " ")), mean(&own)));
+                let name = format!("{} {value}", axis.name.replace('_', " "));
+                out.extend(mean(&own).map(|mean| (name, mean)));
             }
         }
     }

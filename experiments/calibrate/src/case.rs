@@ -162,6 +162,10 @@ pub fn replayable(
     let mut points = measured.table.points.clone();
     notes.extend(name_model(scenario, measured, &mut points)?);
     for point in &points {
+        if !matches!(point.load, Offered::Arrivals(_)) && !theirs(point).is_measured() {
+            notes.push(format!("left out: {}, nothing that is compared was measured", point.load));
+            continue;
+        }
         match modelled(point) {
             Ok((point, note)) => {
                 kept.push(point);
@@ -173,7 +177,7 @@ pub fn replayable(
     if kept.is_empty() {
         let found = format!("{rows} rows, none of which can be replayed: {}", notes.join("; "));
         let remedy = "measure with a generator that keeps up, or without a limit in flight";
-        let allowed = "a row whose load was what it says";
+        let allowed = "a row whose load was what it says, with a rate or a latency";
         return Err(SpecError::value("MEASURED", found, allowed, remedy));
     }
     Ok((Measurements { table: Measured { points: kept }, ..measured.clone() }, notes))
@@ -370,7 +374,7 @@ fn set_load(
         _ => Table::new(),
     };
     let (arrivals, closed) = (own(file, "arrivals"), own(file, "closed_loop"));
-    let apps = apps_of(scenario, point)?;
+    let apps = apps_of(scenario, measured, point)?;
     let apps = apps.or_else(|| arrivals.get("apps").or(closed.get("apps")).cloned());
     let requests = match point.load {
         Offered::AtOnce(n) => Value::Integer(n.into()),
@@ -453,11 +457,22 @@ fn process(per_s: f64, spacing: Spacing) -> (&'static str, Table) {
 }
 
 /// The applications of the model that a row names, where the scenario has several models.
-fn apps_of(scenario: &Scenario, point: &Point) -> Result<Option<Value>, SpecError> {
+///
+/// # Errors
+/// When the scenario has no such model.
+fn apps_of(
+    scenario: &Scenario,
+    measured: &Measurements,
+    point: &Point,
+) -> Result<Option<Value>, SpecError> {
     let names = scenario.model_names();
-    let Some(model) = point.model.as_ref().filter(|_| names.len() > 1) else { return Ok(None) };
+    let Some(model) = &point.model else { return Ok(None) };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    orrery_scenario::error::known("MEASURED", model, &names)?;
+    let place = format!("{}: model", measured.name);
+    orrery_scenario::error::known(&place, model, &names)?;
+    if names.len() == 1 {
+        return Ok(None);
+    }
     let apps = scenario.file.app.iter().filter(|a| a.model == *model);
     let apps: Vec<Value> = apps.map(|a| Value::String(a.name.clone())).collect();
     Ok(Some(Value::Array(apps)))

@@ -18,7 +18,9 @@ const LATENCY: &str = "latency_ns";
 /// One above this is no agreement.
 const BAD: f64 = 0.15;
 
-fn tone(error: f64) -> Tone {
+/// The colour of an error; plain where nothing was measured.
+fn tone(error: Option<f64>) -> Tone {
+    let Some(error) = error else { return Tone::Plain };
     match error.abs() {
         e if e <= GOOD => Tone::Good,
         e if e <= BAD => Tone::Mixed,
@@ -26,8 +28,11 @@ fn tone(error: f64) -> Tone {
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+/// What stands where nothing was measured.
+const NOT_MEASURED: &str = "not measured";
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or(NOT_MEASURED.to_string(), |share| format!("{:.1} %", 100.0 * share))
 }
 
 fn signed(share: f64, what: What) -> String {
@@ -104,22 +109,23 @@ fn named(c: &Calibration, case: &Case) -> String {
 fn where_is(c: &Calibration, errors: &Errors) -> String {
     let (largest, case, what) = errors.largest;
     let words = WHAT.iter().find(|w| w.0 == what).map_or("", |w| w.1);
-    format!("largest {} ({words} at {})", signed(largest, what), named(c, &c.cases[case]))
+    format!(" (largest {} ({words} at {}))", signed(largest, what), named(c, &c.cases[case]))
 }
 
 /// `3.1 % in rate, mean and median (...), 8.0 % in p90 and p99`.
 fn off(c: &Calibration, ours: &[Values], rows: Rows) -> String {
     let [middle, tail] = [MIDDLE, TAIL].map(|of| error(&c.cases, ours, rows, of));
-    let (m, t) = (percent(middle.mean), percent(tail.mean));
-    format!("{m} in rate, mean and median ({}), {t} in p90 and p99", where_is(c, &middle))
+    let [m, t] = [&middle, &tail].map(|errors| percent(errors.as_ref().map(|e| e.mean)));
+    let largest = middle.map_or(String::new(), |middle| where_is(c, &middle));
+    format!("{m} in rate, mean and median{largest}, {t} in p90 and p99")
 }
 
 /// `errors up to 0.5 % in rate, mean and median and 2.1 % in p90 and p99`.
 fn noise(c: &Calibration) -> String {
-    let [m, t] = [c.evidence.middle, c.evidence.tail].map(|noise| percent(noise.limit));
-    format!(
-        "errors up to {m} in rate, mean and median, and {t} in p90 and p99, are within the noise of its own runs"
-    )
+    let all = [(c.evidence.middle, "rate, mean and median"), (c.evidence.tail, "p90 and p99")];
+    let own = all.map(|(noise, of)| Some(format!("{} in {of}", percent(Some(noise?.limit)))));
+    let own: Vec<String> = own.into_iter().flatten().collect();
+    format!("errors up to {}, are within the noise of its own runs", own.join(", and "))
 }
 
 /// What is said where nothing is recommended; where an assumption is, nothing.
@@ -131,7 +137,9 @@ fn why_none(c: &Calibration) -> Vec<String> {
             "No single assumption is tried, and none is recommended.".to_string(),
         ],
         Found::Unexplained => {
-            vec!["No single assumption explains a tenth of that, and more than noise.".to_string()]
+            vec!["No single assumption explains a tenth of that, and more than noise, without making the rest or the \
+                  held-out rows worse."
+                .to_string()]
         }
         Found::Several(all) => {
             let names: Vec<String> = all.iter().map(|i| c.tried[*i].words()).collect();
@@ -149,7 +157,7 @@ fn why_none(c: &Calibration) -> Vec<String> {
 
 /// First the error that says how good the scenario is at another load: on rows that nothing was fitted on.
 fn verdict(c: &Calibration, page: &mut Page) {
-    let mean = |ours: &[Values], rows, of| error(&c.cases, ours, rows, of).mean;
+    let mean = |ours: &[Values], rows, of| Some(error(&c.cases, ours, rows, of)?.mean);
     let as_it_is = format!("All rows, the scenario unchanged: {}.", off(c, &c.ours, Rows::All));
     let before = tone(mean(&c.ours, Rows::All, MIDDLE));
     let best = c.best.and_then(|i| Some((&c.tried[i], c.tried[i].fitted.as_ref().ok()?)));
@@ -167,12 +175,17 @@ fn verdict(c: &Calibration, page: &mut Page) {
     } else {
         let held = |ours, of| mean(ours, Rows::HeldOut, of);
         let [own, then] = [&c.ours, &fitted.ours].map(|ours| held(ours, MIDDLE));
+        let first = match then {
+            Some(_) => format!(
+                "{} mean error in rate, mean and median on held-out rows, with {}; {} unchanged.",
+                percent(then),
+                tried.words(),
+                percent(own),
+            ),
+            None => format!("Rate, mean and median on held-out rows: {NOT_MEASURED}."),
+        };
         let words = format!(
-            "{} mean error in rate, mean and median on held-out rows, with {}; {} unchanged. In p90 and p99: {}; \
-             {} unchanged.",
-            percent(then),
-            tried.words(),
-            percent(own),
+            "{first} In p90 and p99: {}; {} unchanged.",
             percent(held(&fitted.ours, TAIL)),
             percent(held(&c.ours, TAIL)),
         );
@@ -250,7 +263,7 @@ fn beside(c: &Calibration, caption: &str) -> Table {
                 let value = ours.of(what).map_or(Field::default(), |x| field(x, what));
                 let error = ours.error(&case.theirs, what);
                 let error = error.map_or(Field::default(), |e| {
-                    Field::number(e, signed(e, what)).marked(tone(e))
+                    Field::number(e, signed(e, what)).marked(tone(Some(e)))
                 });
                 [value, error]
             };
@@ -291,8 +304,8 @@ fn assumptions(c: &Calibration) -> Vec<Part> {
     let held = c.cases.iter().any(|case| !case.is_fitted);
     let errors = |ours: &[Values]| {
         let cell = |rows, of| {
-            let e = error(&c.cases, ours, rows, of).mean;
-            Field::number(e, percent(e)).marked(tone(e))
+            let e = error(&c.cases, ours, rows, of).map(|errors| errors.mean);
+            e.map_or(Field::default(), |mean| Field::number(mean, percent(e)).marked(tone(e)))
         };
         let others = |of| if held { cell(Rows::HeldOut, of) } else { Field::default() };
         let [m, t] = [MIDDLE, TAIL].map(|of| cell(Rows::All, of));

@@ -23,8 +23,8 @@ pub enum Part {
     HeldOut,
 }
 
-/// The errors of some rows in some quantities.
-pub fn error(cases: &[Case], ours: &[Values], part: Part, of: &[What]) -> Errors {
+/// The errors of some rows in some quantities; none where none of them was measured.
+pub fn error(cases: &[Case], ours: &[Values], part: Part, of: &[What]) -> Option<Errors> {
     let (mut sum, mut n, mut largest) = (0.0, 0, (0.0f64, 0, What::P50));
     for (i, (case, ours)) in cases.iter().zip(ours).enumerate() {
         let is_meant = match part {
@@ -44,5 +44,5 @@ pub fn error(cases: &[Case], ours: &[Values], part: Part, of: &[What]) -> Errors
             }
         }
     }
-    Errors { mean: if n == 0 { 0.0 } else { sum / f64::from(n) }, largest }
+    (n > 0).then(|| Errors { mean: sum / f64::from(n), largest })
 }

@@ -64,10 +64,10 @@ pub enum Found {
 /// The noise, and what is beyond it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// In rate, mean, median, batch and drops.
-    pub middle: Noise,
-    /// In p90 and p99.
-    pub tail: Noise,
+    /// In rate, mean, median, batch and drops, where one of them was measured.
+    pub middle: Option<Noise>,
+    /// In p90 and p99, where one of them was measured.
+    pub tail: Option<Noise>,
     /// What is found.
     pub found: Found,
     /// The runs of the scenario as it is, by run and by case.
@@ -88,7 +88,7 @@ impl Evidence {
 
     /// The seeds that values are fitted with: one tells all where runs do not differ.
     pub fn seeds(&self, seed: u64) -> Vec<u64> {
-        let is_steady = self.middle.mean < 1e-6 && self.tail.mean < 1e-6;
+        let is_steady = [self.middle, self.tail].iter().flatten().all(|noise| noise.mean < 1e-6);
         let more = if is_steady { 0 } else { FITTED - 1 };
         [seed].into_iter().chain((0..more).map(|i| seed.wrapping_add(FIRST + i))).collect()
     }
@@ -98,15 +98,15 @@ impl Evidence {
         weights(&[&self.runs])
     }
 
-    fn noise(&self, of: &[What]) -> &Noise {
-        if of == MIDDLE { &self.middle } else { &self.tail }
+    fn noise(&self, of: &[What]) -> Option<Noise> {
+        if of == MIDDLE { self.middle } else { self.tail }
     }
 
     /// What the scenario is to be judged by: what is beyond the noise, the middle first where it is not small.
     pub fn judged(&self) -> Option<&'static [What]> {
-        let is_large = self.middle.error > GOOD;
+        let is_large = self.middle.is_some_and(|noise| noise.error > GOOD);
         let order = if is_large { [MIDDLE, TAIL] } else { [TAIL, MIDDLE] };
-        order.into_iter().find(|of| self.noise(of).error > self.noise(of).limit)
+        order.into_iter().find(|of| self.noise(of).is_some_and(|noise| noise.error > noise.limit))
     }
 
     /// The assumption that leaves the least of what is judged, and more than noise less than there is as it is.
@@ -121,26 +121,43 @@ impl Evidence {
         // A quantity that differs from run to run with one of them counts less for all.
         let all: Vec<&Vec<Vec<Values>>> = runs.iter().flatten().chain([&self.runs]).collect();
         let (weights, alike) = (weights(&all), vec![[1.0; 7]; cases.len()]);
+        // What was not measured has no error and no noise, and nothing is worse in it.
         let noise = |of| noise(cases, &self.runs, &weights, of);
+        let spread = |of| noise(of).map_or(0.0, |noise| noise.spread);
         let (judged, other) = if of == MIDDLE { (MIDDLE, TAIL) } else { (TAIL, MIDDLE) };
-        let left = |i: usize, weights: &[[f64; 7]], of| match &runs[i] {
-            Some(runs) => error(cases, &mean_of(runs), weights, of),
-            None => f64::INFINITY,
+        let held_out: Vec<bool> = cases.iter().map(|case| !case.is_fitted).collect();
+        let of_held_out = |weights: &[[f64; 7]]| -> Vec<[f64; 7]> {
+            let own = weights.iter().zip(&held_out);
+            own.map(|(weights, held)| if *held { *weights } else { [0.0; 7] }).collect()
         };
-        let now = |weights: &[[f64; 7]], of| error(cases, &mean_of(&self.runs), weights, of);
-        let (as_it_is, gain) = (now(&weights, judged), 3.0 * noise(judged).spread);
-        // A tail that is better at the cost of the middle explains nothing, nor what is better in the weights alone.
-        let middle_max = now(&weights, MIDDLE).max(noise(MIDDLE).limit);
+        let error = |runs: &Vec<Vec<Values>>, weights: &[[f64; 7]], of| {
+            error(cases, &mean_of(runs), weights, of).unwrap_or(0.0)
+        };
+        let left = |i: usize, weights: &[[f64; 7]], of| {
+            runs[i].as_ref().map_or(f64::INFINITY, |runs| error(runs, weights, of))
+        };
+        let now = |weights: &[[f64; 7]], of| error(&self.runs, weights, of);
+        let (as_it_is, gain) = (now(&weights, judged), 3.0 * spread(judged));
+        let is_no_worse = |i: usize, weights: &[[f64; 7]], of| {
+            let limit = noise(of).map_or(0.0, |noise| noise.limit);
+            left(i, weights, of) <= now(weights, of).max(limit)
+        };
+        // A tail that is better at the cost of the middle explains nothing, nor what is better in the weights alone,
+        // nor what is better at the cost of rows that it was not fitted on.
         let explains = |&i: &usize| {
             let left_of = left(i, &weights, judged);
             left_of < EXPLAINS * as_it_is
                 && as_it_is - left_of > gain
-                && left(i, &weights, MIDDLE) <= middle_max
+                && is_no_worse(i, &weights, MIDDLE)
                 && left(i, &alike, judged) < now(&alike, judged)
+                && [&weights, &alike].into_iter().all(|weights| {
+                    let held_out = of_held_out(weights);
+                    [judged, MIDDLE].into_iter().all(|of| is_no_worse(i, &held_out, of))
+                })
         };
         let mut best: Vec<usize> = (0..tried.len()).filter(explains).collect();
         for of in [judged, other] {
-            let margin = SAME.max(2.0 * noise(of).spread);
+            let margin = SAME.max(2.0 * spread(of));
             let least = best.iter().map(|&i| left(i, &weights, of)).fold(f64::INFINITY, f64::min);
             best.retain(|&i| left(i, &weights, of) <= least + margin);
         }
@@ -184,8 +201,8 @@ fn spread(all: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n - 1.0)))
 }
 
-/// The weighted mean error against what was measured.
-fn error(cases: &[Case], ours: &[Values], weights: &[[f64; 7]], of: &[What]) -> f64 {
+/// The weighted mean error against what was measured; none where nothing was.
+fn error(cases: &[Case], ours: &[Values], weights: &[[f64; 7]], of: &[What]) -> Option<f64> {
     between(cases.iter().map(|case| case.theirs), ours, weights, of)
 }
 
@@ -194,7 +211,7 @@ fn between(
     ours: &[Values],
     weights: &[[f64; 7]],
     of: &[What],
-) -> f64 {
+) -> Option<f64> {
     let (mut sum, mut all) = (0.0, 0.0);
     for ((theirs, ours), weights) in theirs.zip(ours).zip(weights) {
         for &what in of {
@@ -203,19 +220,20 @@ fn between(
             all += weights[what as usize];
         }
     }
-    if all > 0.0 { sum / all } else { 0.0 }
+    (all > 0.0).then(|| sum / all)
 }
 
-/// The noise of a scenario's runs: each as if it had been measured, against the mean of the others.
-fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]) -> Noise {
+/// The noise of a scenario's runs: each as if it had been measured, against the mean of the others; none where nothing
+/// was measured.
+fn noise(cases: &[Case], runs: &[Vec<Values>], weights: &[[f64; 7]], of: &[What]) -> Option<Noise> {
     let without = |i: usize| {
         let others = (0..runs.len()).filter(|j| *j != i).map(|j| runs[j].clone());
         let theirs = cases.iter().zip(&runs[i]).map(|(case, run)| run.known_in(&case.theirs));
         between(theirs, &mean_of(&others.collect::<Vec<_>>()), weights, of)
     };
-    let all: Vec<f64> = (0..runs.len()).map(without).collect();
+    let all: Vec<f64> = (0..runs.len()).map(without).collect::<Option<_>>()?;
     let (mean, spread) = spread(&all);
     let largest = all.iter().copied().fold(RESOLUTION, f64::max);
-    let error = error(cases, &mean_of(runs), weights, of);
-    Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error }
+    let error = error(cases, &mean_of(runs), weights, of)?;
+    Some(Noise { mean, spread, limit: largest.max(mean + 5.0 * spread), error })
 }

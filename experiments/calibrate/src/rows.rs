@@ -68,11 +68,10 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
 
 /// What was tried, for JSON.
 pub fn in_json(c: &Calibration) -> Value {
-    let held = c.cases.iter().any(|case| !case.is_fitted);
     let errors = |ours: &[Values]| {
-        let mean = |rows, of| error(&c.cases, ours, rows, of).mean;
+        let mean = |rows, of| Some(error(&c.cases, ours, rows, of)?.mean);
         let each = |of| {
-            let others = held.then(|| mean(Part::HeldOut, of));
+            let others = mean(Part::HeldOut, of);
             json!({"all": mean(Part::All, of), "fitted": mean(Part::Fitted, of), "held_out": others})
         };
         json!({"middle": each(MIDDLE), "tail": each(TAIL)})
@@ -84,7 +83,11 @@ pub fn in_json(c: &Calibration) -> Value {
         }),
         Err(why) => json!({"name": t.name, "key": t.key, "not_tried": why}),
     });
-    let noise = |n: Noise| json!({"mean": n.mean, "deviation": n.spread, "limit": n.limit, "error": n.error});
+    let noise = |n: Option<Noise>| {
+        n.map(
+            |n| json!({"mean": n.mean, "deviation": n.spread, "limit": n.limit, "error": n.error}),
+        )
+    };
     json!({
         "measured": c.measured,
         "as_it_is": {"mean_error": errors(&c.ours)},

@@ -90,8 +90,10 @@ fn a_known_reply_delay_is_found_again() {
     let (low, high) = fitted.interval;
     assert!(low <= value && value <= high && high - low < 1.0, "{low} to {high}");
     let left = errors::error(&c.cases, &fitted.ours, errors::Part::HeldOut, value::MIDDLE);
-    assert!(left.mean < 0.002, "{left:?}");
-    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean > 0.04);
+    assert!(left.unwrap().mean < 0.002, "{left:?}");
+    assert!(
+        errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).unwrap().mean > 0.04
+    );
     let again = c.recommended.as_ref().unwrap();
     assert!((again.file.delays.reply_ms - 2.5).abs() < 0.05);
     let text = c.recommended_text(Path::new("")).unwrap();
@@ -130,7 +132,9 @@ fn where_nothing_is_left_nothing_is_recommended() {
     let own = scenario(("", ""));
     let c = calibrate(&own, &made(&own), asked(1_000)).unwrap();
     assert_eq!(c.best, None, "{:?}", c.tried);
-    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean < 0.005);
+    assert!(
+        errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).unwrap().mean < 0.005
+    );
     assert!(c.document().to_text().contains("No single assumption"));
 }
 
@@ -207,6 +211,79 @@ fn the_document_has_ours_theirs_and_every_assumption() {
     assert!(rows.iter().all(|r| orrery_results::is_metric(&r.metric)), "{rows:?}");
     assert!(rows.iter().any(|r| r.paper.is_some() && r.axes.contains("rows=held out")));
     assert_eq!(c.in_json()["explains_most"], "reply delay");
+}
+
+/// Each quantity alone: what was not measured beside it is no error of 0, in any form of the answer.
+#[test]
+fn what_was_not_measured_has_no_error() {
+    let own = scenario(("", ""));
+    for (column, value) in [
+        ("rate_per_s", "90"),
+        ("mean_ms", "9"),
+        ("p50_ms", "9"),
+        ("p90_ms", "9"),
+        ("p99_ms", "9"),
+        ("batch", "1.5"),
+        ("drop_share", "0.1"),
+    ] {
+        let text = format!("clients,p95_ms,{column}\n1,,{value}\n4,,{value}\n");
+        let c = calibrate(&own, &measured("m.csv", &text, Path::new("m.csv")), asked(200)).unwrap();
+        let is_tail = column.starts_with("p9");
+        let json = c.in_json();
+        for (of, is_measured) in [("middle", !is_tail), ("tail", is_tail)] {
+            let is_null = |value: &serde_json::Value| value.is_null();
+            let errors = &json["as_it_is"]["mean_error"][of];
+            let all = ["all", "fitted", "held_out"].map(|part| is_null(&errors[part]));
+            assert_eq!(all, [!is_measured; 3], "{column}: {errors}");
+            assert_eq!(is_null(&json["noise"][of]), !is_measured, "{column}");
+        }
+        let text = c.document().to_text().replace("\n ", "");
+        let none = if is_tail { "not measured in rate" } else { "not measured in p90" };
+        assert!(text.contains(none) && !text.contains("NaN"), "{column}: {text}");
+    }
+    // A row without any of them is left out and named; a table without any is refused.
+    let rows = |text: &str| {
+        let mut of = measured("m.csv", "clients,p50_ms\n1,9\n4,9\n", Path::new("m.csv"));
+        of.table.points[1].p50_ms = None;
+        of.table.points.truncate(if text == "one" { 2 } else { 1 });
+        of.table.points[0].p50_ms = of.table.points[0].p50_ms.filter(|_| text == "one");
+        calibrate(&own, &of, asked(200))
+    };
+    let c = rows("one").unwrap();
+    assert_eq!(c.cases.len(), 1);
+    assert!(
+        c.notes.iter().any(|n| n.contains("4 clients, nothing that is compared")),
+        "{:?}",
+        c.notes
+    );
+    let error = rows("none").unwrap_err().to_string();
+    assert!(error.contains("nothing that is compared was measured"), "{error}");
+}
+
+#[test]
+fn rows_of_another_model_are_refused() {
+    let own = scenario(("", ""));
+    let text = "model,clients,p50_ms\nother-net,1,12\nother-net,4,20\n";
+    let of = measured("m.csv", text, Path::new("m.csv"));
+    let error = calibrate(&own, &of, asked(200)).unwrap_err().to_string();
+    assert!(error.contains("`other-net`") && error.contains("m.csv"), "{error}");
+    let of = measured("m.csv", &text.replace("other-net", "m"), Path::new("m.csv"));
+    assert!(calibrate(&own, &of, asked(200)).is_ok());
+}
+
+/// One row is explained by an assumption that contradicts the other.
+#[test]
+fn nothing_is_recommended_that_makes_the_held_out_rows_worse() {
+    let own = scenario(("", ""));
+    let text = "clients,p95_ms,batch\n10,,1\n100,,8\n";
+    let c = calibrate(&own, &measured("m.csv", text, Path::new("m.csv")), asked(1_000)).unwrap();
+    assert_eq!((c.best, c.evidence.found.clone()), (None, Found::Unexplained), "{:?}", c.tried);
+    // It does explain the training row.
+    let limit = c.tried.iter().find(|t| t.name == "batch limit").unwrap();
+    let mean =
+        |ours: &[Values], part| errors::error(&c.cases, ours, part, value::MIDDLE).unwrap().mean;
+    let ours = &limit.fitted.as_ref().unwrap().ours;
+    assert!(mean(ours, errors::Part::Fitted) < 0.01 && mean(ours, errors::Part::HeldOut) > 0.5);
 }
 
 /// A row says how many clients there are; what they do stays the scenario's, whatever key says it.

@@ -47,6 +47,11 @@ impl Values {
         self.all[what as usize]
     }
 
+    /// Whether one of them can be compared.
+    pub fn is_measured(&self) -> bool {
+        WHAT.iter().any(|w| self.error(self, w.0).is_some())
+    }
+
     /// These values, as far as they are known there too.
     pub fn known_in(&self, other: &Values) -> Values {
         let all = std::array::from_fn(|i| self.all[i].filter(|_| other.all[i].is_some()));

@@ -5,7 +5,7 @@ use super::experiment::{ErrorsFile, Experiment};
 use super::numbers::axes;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, grouped, unit};
-use orrery_sweep::rows::mean;
+use orrery_sim::stats::mean;
 
 /// The axis of cases that are not counted, with the reason.
 pub const NOT_COUNTED: &str = "not_counted";
@@ -71,7 +71,7 @@ fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row]) -> Optio
         line.extend([group.cells.len().to_string(), (errors.len() + endless).to_string()]);
         line.extend(with_endless.then(|| endless.to_string()));
         line.push(word(median(&finite, endless)));
-        line.push(word((!finite.is_empty()).then(|| mean(&finite))));
+        line.push(word(mean(&finite)));
         line.push(worst.map_or("-".to_string(), |w| format!("{:+.2}", w.0)));
         line.push(worst.map_or(String::new(), |w| elsewhere(w.1, file)));
         table.rows.push(line.into_iter().map(Field::text).collect());

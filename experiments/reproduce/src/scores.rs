@@ -8,9 +8,8 @@ use super::numbers::axes;
 use super::runner::Cell;
 use orrery_report::page::{Field, Part, Table, reading};
 use orrery_results::{Row, UNITLESS, distinct, metric, unit};
-use orrery_sim::stats;
+use orrery_sim::stats::{self, mean};
 use orrery_sweep::replication::Replication;
-use orrery_sweep::rows::mean;
 use serde::Serialize;
 
 /// Two systems of the paper are in an order when they are further apart than this, of the larger one where errors are
@@ -68,14 +67,6 @@ pub struct Scores {
     pub wrongly_beaten: usize,
     /// The row with the largest error.
     pub worst: Option<Row>,
-}
-
-impl Scores {
-    /// The mean absolute error over all cells of all systems.
-    pub fn mae(&self) -> f64 {
-        let cells: usize = self.systems.iter().map(|s| s.cells).sum();
-        self.systems.iter().map(|s| s.mae * s.cells as f64).sum::<f64>() / cells.max(1) as f64
-    }
 }
 
 /// A number of ours with the paper's.
@@ -144,9 +135,7 @@ pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
     for s in &group.systems {
         let own = |p: &&Pair<'_>| p.row.system == s.name && p.row.preset == s.preset.word();
         let own: Vec<Pair<'_>> = all.iter().filter(own).copied().collect();
-        if !own.is_empty() {
-            scores.systems.push(system_score(&own, is_relative));
-        }
+        scores.systems.extend(system_score(&own, is_relative));
     }
     let worst = all.iter().max_by(|a, b| a.error().abs().total_cmp(&b.error().abs()));
     scores.worst = worst.map(|p| p.row.clone());
@@ -157,18 +146,19 @@ pub fn score(e: &Experiment, group: &Group<'_>, rows: &[Row]) -> Scores {
     scores
 }
 
-fn system_score(pairs: &[Pair<'_>], relative: bool) -> SystemScore {
-    let mae = mean(&pairs.iter().map(|p| p.error().abs()).collect::<Vec<_>>());
+/// The score of a system; none without a number of the paper.
+fn system_score(pairs: &[Pair<'_>], relative: bool) -> Option<SystemScore> {
+    let mae = mean(&pairs.iter().map(|p| p.error().abs()).collect::<Vec<_>>())?;
     let predicted = |p: &Pair<'_>| {
         let is = |o: &&Pair<'_>| o.row.case != p.row.case && o.place() == p.place();
         median(pairs.iter().filter(is).map(|o| o.paper).collect())
     };
     let errors: Option<Vec<f64>> =
         pairs.iter().map(|p| Some(p.error_of(predicted(p)?).abs())).collect();
-    let median_mae = errors.map(|e| mean(&e));
+    let median_mae = errors.and_then(|e| mean(&e));
     let skill = median_mae.filter(|m| *m > 0.0).map(|m| 1.0 - mae / m);
     let Row { system, preset, .. } = pairs[0].row.clone();
-    SystemScore { system, preset, cells: pairs.len(), relative, mae, median_mae, skill }
+    Some(SystemScore { system, preset, cells: pairs.len(), relative, mae, median_mae, skill })
 }
 
 /// Orders within one cell.
@@ -254,7 +244,7 @@ pub fn paired(e: &Experiment, cells: &[Cell]) -> Option<Part> {
             .collect();
         let seeds = rates.iter().map(Vec::len).min().unwrap_or(0);
         let of = |i: usize| mean(&rates.iter().map(|c| c[i]).collect::<Vec<f64>>());
-        (0..seeds).map(of).collect()
+        (0..seeds).map_while(of).collect()
     };
     let caption =
         format!("finish rate minus that of {name}, mean over cells (95 %, paired by seed)");
@@ -290,7 +280,7 @@ pub fn improvements(e: &Experiment, claim: &str, rows: &[Row]) -> Option<Part> {
         let own: Vec<&&Row> = own.iter().filter(|r| r.system == system && r.axes == at).collect();
         let of =
             |f: fn(&Row) -> Option<f64>| mean(&own.iter().filter_map(|r| f(r)).collect::<Vec<_>>());
-        (of(|r| r.value), of(|r| r.paper))
+        Some((of(|r| r.value)?, of(|r| r.paper)?))
     };
     let caption = format!(
         "{claim}. The mean of {base} over the cases against each system's, ours (the paper's table)"
@@ -299,7 +289,7 @@ pub fn improvements(e: &Experiment, claim: &str, rows: &[Row]) -> Option<Part> {
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     for s in group.systems.iter().filter(|s| s.name != base) {
         let cell = |at: &&str| {
-            let ((ours, theirs), (other, others)) = (means(base, at), means(&s.name, at));
+            let ((ours, theirs), (other, others)) = (means(base, at)?, means(&s.name, at)?);
             let (ours, theirs) = (100.0 * (ours / other - 1.0), 100.0 * (theirs / others - 1.0));
             let some = other > 0.0 && others > 0.0;
             some.then(|| {

@@ -114,11 +114,13 @@ impl Timestamps {
         }
     }
 
-    /// The error where the file is one of orrery's own.
+    /// The error where the file is not another tool's.
     pub(crate) fn only_foreign(this: Option<&Timestamps>, key: &str) -> Result<(), SpecError> {
         let Some(_) = this.filter(|this| !this.is_empty()) else { return Ok(()) };
+        let found = "`timestamps` beside a list that is orrery's own, or that is not recognised";
         let allowed = "it beside a file of another tool: the columns of our own say their units";
-        Err(SpecError::value(key, "`timestamps`", allowed, "remove it"))
+        let remedy = "remove it; `orrery import FILE` says what the list is, or what it lacks";
+        Err(SpecError::value(key, found, allowed, remedy))
     }
 }
 

@@ -35,7 +35,7 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
             Some(reason) => row.without_answer(reason),
             None => {
                 let values: Vec<f64> = all.iter().filter_map(|m| m.value).collect();
-                row.value = Some(mean(&values));
+                row.value = stats::mean(&values);
                 interval_of(&mut row, &all, &values);
             }
         }
@@ -176,7 +176,7 @@ pub fn difference_in(
     };
     let values = |r: &[Replication]| r.iter().map(value).collect::<Option<Vec<f64>>>();
     let (a, b) = (values(runs)?, values(base)?);
-    row.value = Some(mean(&a) - mean(&b));
+    row.value = Some(stats::mean(&a)? - stats::mean(&b)?);
     let (interval, method) = match (runs, base) {
         ([a], [b]) if metric == metric::FINISH_RATE => (within_one_run(a, b), "paired-batch-means"),
         _ => (stats::paired(&a, &b), "paired-replications"),
@@ -217,11 +217,6 @@ pub fn which_seeds(rows: &[Row]) -> String {
     let seeds = seeds_of(rows);
     let several = seeds.contains(['-', ' ']);
     format!("{} {seeds}", if several { "seeds" } else { "seed" })
-}
-
-/// In the order given: the sum of a result never depends on anything else.
-pub fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 #[cfg(test)]

@@ -142,9 +142,9 @@ fn bursts(cores: &[Vec<Stall>], watched_s: f64) -> Option<Stalls> {
     let gap = |w: &[Stall]| (w[1].begin_s - w[0].begin_s - w[0].length_s).max(0.0);
     let gaps: Vec<f64> = cores.iter().flat_map(|c| c.windows(2).map(gap)).collect();
     let n = gaps.len() as f64;
-    let mean = gaps.iter().sum::<f64>() / n.max(1.0);
-    let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n.max(1.0);
-    if gaps.len() < 10 || variance.sqrt() / mean < BURSTY {
+    let mean = orrery_sim::stats::mean(&gaps).filter(|_| gaps.len() >= 10)?;
+    let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n;
+    if variance.sqrt() / mean < BURSTY {
         return None;
     }
     let (mut rows, mut in_rows, mut row_s, mut row_free_s) = (0u64, 0u64, 0.0, 0.0);

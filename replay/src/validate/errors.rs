@@ -2,8 +2,9 @@
 
 use super::outcome::{PointResult, SENSITIVE_POINTS};
 use crate::compare::Summary;
-use crate::table::{largest, mean, table as text_table, two};
+use crate::table::{largest, table as text_table, two};
 use orrery_report::page::Table;
+use orrery_sim::stats::mean;
 
 /// A finish rate outside 1 to 99 % on both sides is easily predicted.
 const EASY_PERCENT: f64 = 1.0;

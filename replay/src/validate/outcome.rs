@@ -9,7 +9,9 @@ use crate::driver::Lateness;
 use crate::profile::DRIFT_MAX_PERCENT;
 use crate::quantiles::Quantiles;
 use crate::retrace::Retraced;
+use crate::table::largest;
 use crate::twin::Knowledge;
+use orrery_sim::stats::mean;
 use serde::{Deserialize, Serialize};
 
 /// A point whose draws have a larger standard deviation than this, in percentage points, is sensitive.
@@ -113,26 +115,35 @@ pub struct TwinOf {
 #[allow(missing_docs)]
 pub struct Differences {
     pub points: usize,
-    pub mean: f64,
-    pub max: f64,
-    /// The mean over points of largest less smallest of their repeated runs.
-    pub spread_mean: f64,
-    pub spread_max: f64,
+    pub mean: Option<f64>,
+    pub max: Option<f64>,
+    /// The mean over points of largest less smallest of their repeated runs, where any has two.
+    pub spread_mean: Option<f64>,
+    pub spread_max: Option<f64>,
 }
 
 impl Differences {
+    /// Those of one number for each point; spreads are not known.
+    pub(super) fn of(each: &[f64]) -> Differences {
+        let (mean, max) = (mean(each), largest(each));
+        Differences { points: each.len(), mean, max, ..Differences::default() }
+    }
+
+    /// Whether no point is beyond the targets.
+    pub(super) fn are_within(&self, targets: Targets) -> bool {
+        self.mean.is_none_or(|mean| mean <= targets.mean_points)
+            && self.max.is_none_or(|max| max <= targets.max_points)
+    }
+
     /// They beside the targets, in a sentence; none without a point.
     pub fn against(&self, targets: Targets) -> Option<String> {
-        let Differences { points, mean, max, .. } = self;
-        let within = *mean <= targets.mean_points && *max <= targets.max_points;
-        let word = if within { "within" } else { "not within" };
+        let (points, mean, max) = (self.points, self.mean?, self.max?);
+        let word = if self.are_within(targets) { "within" } else { "not within" };
         let Targets { mean_points, max_points } = targets;
-        (*points > 0).then(|| {
-            format!(
-                "{points} stable points are {mean:.2} percentage points apart on average, {max:.2} at most; {word} \
-                 the targets of {mean_points} and {max_points}."
-            )
-        })
+        Some(format!(
+            "{points} stable points are {mean:.2} percentage points apart on average, {max:.2} at most; {word} the \
+             targets of {mean_points} and {max_points}."
+        ))
     }
 }
 
@@ -206,10 +217,7 @@ impl PointResult {
 
     /// The mean predicted finish rate, in percent.
     pub fn predicted_percent(&self) -> f64 {
-        match self.draws.is_empty() {
-            true => 100.0 * self.simulated.finish_rate,
-            false => mean_percent(&self.draws),
-        }
+        mean_percent(&self.draws).unwrap_or(100.0 * self.simulated.finish_rate)
     }
 
     /// The standard deviation of the draws, in percentage points.
@@ -243,9 +251,7 @@ impl PointResult {
     /// The mean measured finish rate less the mean predicted one, in percentage points; none without a
     /// valid run.
     pub fn difference_points(&self) -> Option<f64> {
-        let rates = self.rates();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        (!rates.is_empty()).then_some(mean - self.predicted_percent())
+        Some(mean(&self.rates())? - self.predicted_percent())
     }
 
     /// The largest less the smallest finish rate of its valid runs, in percentage points.
@@ -275,17 +281,15 @@ impl PointResult {
     }
 }
 
-/// The mean of finish rates, in percent.
-pub(super) fn mean_percent(draws: &[f64]) -> f64 {
-    100.0 * draws.iter().sum::<f64>() / draws.len().max(1) as f64
+/// The mean of finish rates, in percent; none of none.
+pub(super) fn mean_percent(draws: &[f64]) -> Option<f64> {
+    (!draws.is_empty()).then(|| 100.0 * draws.iter().sum::<f64>() / draws.len() as f64)
 }
 
 /// The standard deviation of finish rates, in percentage points.
 pub(super) fn sd_points(draws: &[f64]) -> f64 {
-    let (mean, n) = (mean_percent(draws), draws.len() as f64);
-    if n < 2.0 {
-        return 0.0;
-    }
+    let n = draws.len() as f64;
+    let Some(mean) = mean_percent(draws).filter(|_| n > 1.0) else { return 0.0 };
     let squares = draws.iter().map(|d| (100.0 * d - mean) * (100.0 * d - mean));
     (squares.sum::<f64>() / (n - 1.0)).sqrt()
 }

@@ -10,11 +10,12 @@ use super::verdict::{Verdict, differences, verdict};
 use crate::card;
 use crate::profile::ProfileFile;
 use crate::quantiles::{Quantiles, quantile};
-use crate::table::{largest, mean, table as text_table, two};
+use crate::table::{largest, table as text_table, two};
 use crate::target::Target;
 use orrery_plots::Figure;
 use orrery_report::Page;
 use orrery_report::page::{Part, Table, Tone};
+use orrery_sim::stats::mean;
 use std::collections::BTreeSet;
 
 /// Runs that count fewer requests than this are said to.
@@ -144,7 +145,7 @@ fn bands(results: &[&PointResult]) -> Table {
     let row = |what: &str, of: &dyn Fn(&PointResult) -> bool| {
         let d = differences(results.iter().copied().filter(|r| of(r)));
         let figures = [d.mean, d.max, d.spread_mean, d.spread_max];
-        let cells = figures.map(|x| two(Some(x).filter(|_| d.points > 0)));
+        let cells = figures.map(two);
         [&[what.to_string(), d.points.to_string()], &cells[..]].concat()
     };
     let from = |i: usize| i.checked_sub(1).map_or(0.0, |below| BANDS[below].0);

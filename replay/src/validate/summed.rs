@@ -106,12 +106,11 @@ fn row(name: &str, results: &[&PointResult]) -> Vec<String> {
     let valid = all().map(|r| r.valid().count()).sum::<usize>();
     let of = |(n, all): (usize, usize)| (all > 0).then(|| format!("{n} of {all}"));
     let inside = |s: &Sensitive| of((s.inside, s.runs)).unwrap_or_default();
-    let some = |x: f64| two(Some(x).filter(|_| twins.all.points > 0));
     let count = |n: usize| n.to_string();
     let mut cells = vec![name.to_string(), device, count(results.len()), count(runs().count())];
     cells.extend([of(twins.retraced).unwrap_or_default(), count(valid)]);
     cells.extend(errors::summed(results));
     cells.extend([inside(&sensitive(all())), count(twins.valid_runs), count(twins.all.points)]);
-    cells.extend([some(twins.all.mean), some(twins.all.max), inside(&twins.sensitive)]);
+    cells.extend([two(twins.all.mean), two(twins.all.max), inside(&twins.sensitive)]);
     cells
 }

@@ -58,7 +58,8 @@ impl PointResult {
             let (low, high) = middle_percent(draws)?;
             let measured = 100.0 * run.measured.finish_rate;
             let inside = (low - 1e-9..=high + 1e-9).contains(&measured);
-            Some(Case { measured, predicted: mean_percent(draws), sd: sd_points(draws), inside })
+            let predicted = mean_percent(draws)?;
+            Some(Case { measured, predicted, sd: sd_points(draws), inside })
         };
         known.filter_map(case).collect()
     }
@@ -88,7 +89,7 @@ impl PointResult {
 
 /// The figures of some results, beside no rule.
 pub(super) fn figures_of<'a>(results: impl Iterator<Item = &'a PointResult>) -> Judgement {
-    let mut j = Judgement::default();
+    let (mut j, mut each) = (Judgement::default(), Vec::new());
     for result in results {
         let cases = result.cases();
         let told = result.runs.iter().filter(|r| r.retraced.decisions > 0);
@@ -101,12 +102,10 @@ pub(super) fn figures_of<'a>(results: impl Iterator<Item = &'a PointResult>) -> 
             j.sensitive.runs += cases.len();
             j.sensitive.inside += cases.iter().filter(|c| c.inside).count();
         } else if let Some(difference) = result.twin_difference_points().map(f64::abs) {
-            j.all.points += 1;
-            j.all.mean += difference;
-            j.all.max = j.all.max.max(difference);
+            each.push(difference);
         }
     }
-    j.all.mean /= j.all.points.max(1) as f64;
+    j.all = Differences::of(&each);
     j
 }
 
@@ -191,7 +190,8 @@ pub(super) fn table(standing: &Standing) -> Table {
 fn line(p: &Point, result: &PointResult, run: &Repetition, number: usize) -> Option<Vec<String>> {
     let twin = run.twin.as_ref()?;
     let k = &twin.knowledge;
-    let (low, high) = middle_percent(&twin.draws).unwrap_or_default();
+    let middle = middle_percent(&twin.draws)
+        .map_or("-".to_string(), |(low, high)| format!("{low:.2} to {high:.2}"));
     let (predicted, measured) = (mean_percent(&twin.draws), 100.0 * run.measured.finish_rate);
     let decisions = match (&run.retraced.difference, run.retraced.decisions) {
         (None, same) => format!("{same}, the same"),
@@ -199,8 +199,9 @@ fn line(p: &Point, result: &PointResult, run: &Repetition, number: usize) -> Opt
     };
     let mut cells = vec![p.name.clone(), number.to_string()];
     cells.extend([two(result.predicted_percent()), two(predicted)]);
-    cells.extend([format!("{low:.2} to {high:.2}"), two(measured)]);
-    cells.extend([measured - predicted, k.slower_percent].map(|x| format!("{x:+.2}")));
+    cells.extend([middle, two(measured)]);
+    let signed = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:+.2}"));
+    cells.extend([signed(predicted.map(|p| measured - p)), signed(Some(k.slower_percent))]);
     let away = [100.0 * k.controller_away, 100.0 * k.lanes_away];
     cells.extend([k.error_percent, k.gap_s, away[0], away[1]].map(two));
     cells.extend([decisions, result.unknown(run).unwrap_or_default()]);

@@ -5,6 +5,8 @@ use super::campaign::Campaign;
 use super::outcome::{Differences, PointResult, Sensitive, VALID_SHARE};
 use super::twins::{Judgement, QUICK, judge, uncovered};
 use crate::device::worker::ON_GPU;
+use crate::table::largest;
+use orrery_sim::stats::mean;
 
 /// A campaign, judged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,8 +71,7 @@ pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
         on_a_gpu: runs().any(|r| is_gpu(&r.device.device, &r.device.name)),
         within_targets: twin.not_validated.is_empty()
             && twin.all.points + twin.sensitive.points > 0
-            && twin.all.mean <= targets.mean_points
-            && twin.all.max <= targets.max_points
+            && twin.all.are_within(targets)
             && twin.sensitive.is_fine(),
         twin,
         not_validated,
@@ -91,18 +92,17 @@ pub(super) fn sensitive<'a>(results: impl Iterator<Item = &'a PointResult>) -> S
 
 /// The differences of some results, sensitive points left out.
 pub(super) fn differences<'a>(results: impl Iterator<Item = &'a PointResult>) -> Differences {
-    let (mut d, mut spreads) = (Differences::default(), Vec::new());
+    let (mut each, mut spreads) = (Vec::new(), Vec::new());
     for r in results.filter(|r| !r.is_sensitive()) {
         let Some(difference) = r.difference_points().map(f64::abs) else { continue };
-        d.points += 1;
-        d.mean += difference;
-        d.max = d.max.max(difference);
+        each.push(difference);
         spreads.extend(r.spread_points());
     }
-    d.mean /= d.points.max(1) as f64;
-    d.spread_mean = spreads.iter().sum::<f64>() / spreads.len().max(1) as f64;
-    d.spread_max = spreads.iter().copied().fold(0.0, f64::max);
-    d
+    Differences {
+        spread_mean: mean(&spreads),
+        spread_max: largest(&spreads),
+        ..Differences::of(&each)
+    }
 }
 
 /// Whether a device, by what it is and what it calls itself, is a GPU.

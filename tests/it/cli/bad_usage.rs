@@ -34,7 +34,7 @@ fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_re
     assert_eq!(set.replace(axes, ""), own);
     assert!(set.lines().skip(1).all(|line| line.contains(axes)), "{set}");
     for (key, says) in
-        [("seed=9", "`--seed`"), ("name=x", "remove it"), ("policies=[]", "--policy")]
+        [("seed=9", "`--seed N`"), ("name=x", "rename the file"), ("policies=[]", "--policy")]
     {
         place.run(&["run", "md1.toml", "--set", key]).refused(&[says]);
     }

@@ -226,6 +226,21 @@ fn values(text: &str, end: char) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_changed_is_named_though_no_value_moved() {
+    let place = blessed();
+    place.write("a.toml", format!("until_s = 100_000.0\n{}", scenario()));
+    let said = place.run(&["regress", "b.toml", "--markdown", "m.md"]).ok();
+    let line = "Changed, and no value moved: until_s: 100000.0 is added.";
+    assert!(
+        said.starts_with("Passed: all 12 values are the same") && said.contains(line),
+        "{said}"
+    );
+    assert!(place.read("m.md").contains("Changed, and no value moved: "), "{}", place.read("m.md"));
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    assert!(!place.run(&["regress", "b.toml"]).ok().contains("Changed"));
+}
+
+#[test]
 fn a_result_that_moved_is_told_by_how_much_in_every_report() {
     let place = blessed();
     let text = place.read("b.toml");

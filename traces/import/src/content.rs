@@ -132,7 +132,7 @@ impl Profile {
 }
 
 /// A name as a field of a CSV.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     match name.contains(['"', ',']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_string(),
@@ -302,6 +302,13 @@ impl Point {
         let all = [("p50", self.p50_ms), ("p90", self.p90_ms), ("p95", self.p95_ms)];
         let all = all.into_iter().chain([("p99", self.p99_ms)]);
         all.filter_map(|(name, ms)| Some((name, ms?))).collect()
+    }
+
+    /// Whether anything was measured, whatever the load: a rate, a latency, a batch or a share without an answer.
+    pub fn is_measured(&self) -> bool {
+        let is = |value: Option<f64>| value.is_some_and(|x| x > 0.0);
+        let own = [self.rate_per_s, self.mean_ms, self.batch].into_iter().any(is);
+        own || !self.quantiles().is_empty() || self.drop_share.is_some()
     }
 
     /// Whether much less was answered than offered while no latency grew: then the generator did not keep up, or

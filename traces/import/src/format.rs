@@ -57,6 +57,8 @@ pub struct Options {
     pub time_is_end: Option<bool>,
     /// The format of the file, where it is not to be recognised.
     pub format: Option<&'static Format>,
+    /// What it is to become, where that is asked for.
+    pub kind: Option<Kind>,
 }
 
 impl Options {
@@ -128,7 +130,7 @@ impl Reading {
             let found = kind.map_or("nothing", Kind::word);
             let why = self.notes.iter().find(|n| n.starts_with(&format!("no {found}")));
             let found = format!("`{found}`{}", why.map_or(String::new(), |n| format!(" ({n})")));
-            let remedy = "name one of these with `--as`, or leave it out";
+            let remedy = "name one of these with `orrery import --as KIND`, or import another file";
             ImportError::value(&self.file, found, can.join(", "), remedy)
         })
     }
@@ -185,7 +187,16 @@ impl Sheet<'_> {
         reading: &mut Reading,
         is_header: impl Fn(&[String]) -> bool,
     ) -> Result<Sheet<'a>, ImportError> {
-        let table = Table::open_at(file.open()?, is_header)?;
+        Sheet::of(file, Table::open_at(file.open()?, is_header)?, fields, reading)
+    }
+
+    /// The same of a table.
+    pub fn of<'a>(
+        file: &'a File<'a>,
+        table: Table,
+        fields: &[Field],
+        reading: &mut Reading,
+    ) -> Result<Sheet<'a>, ImportError> {
         let columns = found(&table, fields)?;
         for (found, field) in columns.iter().zip(fields) {
             if let Some(found) = found {
@@ -283,22 +294,28 @@ fn one_unit(table: &Table, field: &Field, found: &Found) -> Result<(), ImportErr
 /// The longest time: eleven days.
 pub(crate) const NS_MAX: f64 = 1e15;
 
-/// The three formats that a file is nearest to, each with what it lacks.
-pub(crate) fn nearest(formats: &'static [Format], head: &Head) -> String {
+/// The three formats that a file is nearest to, each with what it lacks: JSON is near to JSON, and what is to become
+/// prompts to prompts.
+pub(crate) fn nearest(formats: &'static [Format], head: &Head, kind: Option<Kind>) -> String {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_string();
     let is_key = |name: &&'static str| head.text.contains(&format!("\"{}\"", last(name)));
     let has = |f: &&Field| find(&head.columns, f).is_some() || f.names.iter().any(is_key);
-    let is_json = head.text.trim_start().starts_with(['{', '[']);
+    let is_json = head.is_json();
+    let is_meant = |f: &&'static Format| {
+        let is_table = ["column", "CSV"].iter().any(|word| f.how.contains(word));
+        let has_json = f.how.contains("JSON");
+        let is_same = if is_json { has_json } else { !has_json || is_table };
+        kind.is_none_or(|kind| f.becomes.contains(&kind)) && is_same
+    };
     // A found name says more than a missing one, which says nothing where none is found.
     let of = |f: &'static Format| {
         let found: i64 = f.fields.iter().filter(has).map(|w| 1 + i64::from(w.needed)).sum();
         let lacks: Vec<&Field> = f.fields.iter().filter(|w| w.needed && !has(w)).collect();
-        let same = i64::from(f.how.contains("JSON") == is_json);
         let missing = if found == 0 { 0 } else { lacks.len() as i64 };
-        (-(4 * found + same - 3 * missing), f, lacks)
+        (-(4 * found - 3 * missing), f, lacks)
     };
     // The last of the table are the most general.
-    let mut all: Vec<_> = formats.iter().rev().map(of).collect();
+    let mut all: Vec<_> = formats.iter().rev().filter(is_meant).map(of).collect();
     all.sort_by_key(|a| a.0);
     let line = |(_, format, lacks): &(i64, &Format, Vec<&Field>)| {
         let lacks = lacks.iter().take(3).map(|f| format!(", no `{}`", f.names[0]));

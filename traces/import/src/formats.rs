@@ -3,7 +3,6 @@
 mod access_log;
 mod azure2021;
 mod azure_llm;
-mod burstgpt;
 mod genai_perf;
 mod latencies;
 mod measured;
@@ -12,6 +11,7 @@ mod model_analyzer;
 mod mooncake;
 mod nsys;
 mod perf_analyzer;
+mod prompt_table;
 mod servegen;
 mod trtexec;
 mod vllm;
@@ -31,9 +31,10 @@ pub static FORMATS: &[Format] = &[
     mlperf::DETAIL,
     azure2021::FORMAT,
     azure_llm::FORMAT,
-    burstgpt::FORMAT,
+    prompt_table::BURSTGPT,
     mooncake::FORMAT,
     servegen::FORMAT,
+    prompt_table::FORMAT,
     measured::FORMAT,
     latencies::FORMAT,
     access_log::FORMAT,

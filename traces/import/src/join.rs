@@ -33,7 +33,8 @@ pub fn join(parts: Vec<(String, Content)>) -> Result<Content, ImportError> {
             (a, b) => {
                 let found = format!("a {} beside a {}", b.kind().word(), a.kind().word());
                 let allowed = "profiles, or measured tables; a workload or prompts alone";
-                let remedy = "import them one by one, or choose with `--as`";
+                let remedy =
+                    "import them one by one, or choose one: `orrery import FILE --as KIND`";
                 return Err(ImportError::value(file, found, allowed, remedy));
             }
         };

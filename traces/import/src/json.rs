@@ -87,7 +87,8 @@ fn wrong(file: &File<'_>, line: usize, error: &serde_json::Error, what: &str) ->
     let place = format!("{}: line {line}", file.name());
     let found = error.to_string();
     let found = found.split(" at line ").next().unwrap_or_default().to_string();
-    let remedy = "correct the file, write it again, or name its format with `--as NAME`";
+    let remedy =
+        "correct the file, write it again, or name its format: `orrery import FILE --as NAME`";
     ImportError::value(place, found, what, remedy)
 }
 

@@ -16,6 +16,7 @@
 //! (`tests::mutated_samples_are_read_or_refused`).
 
 mod content;
+mod ended;
 mod error;
 mod format;
 mod formats;
@@ -92,7 +93,7 @@ pub fn recognise(file: &File<'_>) -> Result<Option<&'static Format>, ImportError
 pub fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let format = match &options.format {
         Some(format) => *format,
-        None => recognise(file)?.ok_or_else(|| unknown(file))?,
+        None => recognise(file)?.ok_or_else(|| unknown(file, options.kind))?,
     };
     read_as(file, format, options)
 }
@@ -125,7 +126,7 @@ pub fn read_as(
 /// # Errors
 /// As [`read`].
 pub fn inspect(file: &File<'_>) -> Result<Inspection, ImportError> {
-    let format = recognise(file)?.ok_or_else(|| unknown(file))?;
+    let format = recognise(file)?.ok_or_else(|| unknown(file, None))?;
     let reading = read_as(file, format, &Options::default())?;
     let (name, other) = (file.name(), Other(format.title, format.direct));
     let content = reading.content(None)?;
@@ -153,8 +154,9 @@ pub fn refusal(file: &File<'_>) -> Option<ImportError> {
     Some(ImportError::value(file.name(), found, ALLOWED, remedy))
 }
 
-/// The error of a file of no known format: what it is where that is known, else the formats that are nearest.
-pub fn unknown(file: &File<'_>) -> ImportError {
+/// The error of a file of no known format: what it is where that is known, else the formats that are nearest, of those
+/// that become what is wanted.
+pub fn unknown(file: &File<'_>, kind: Option<Kind>) -> ImportError {
     let head = match Head::of(file) {
         Ok(head) => head,
         Err(error) => return error,
@@ -173,8 +175,9 @@ pub fn unknown(file: &File<'_>) -> ImportError {
         return ImportError::value(file.name(), own.name(), allowed, remedy);
     }
     let allowed =
-        format!("a file of a known format; the nearest: {}", format::nearest(FORMATS, &head));
-    let remedy = "correct the names, or see `orrery import --help` for all formats";
+        format!("a file of a known format; the nearest: {}", format::nearest(FORMATS, &head, kind));
+    let names = if head.is_json() { "keys" } else { "names" };
+    let remedy = format!("correct the {names}, or see `orrery import --help` for all formats");
     ImportError::value(file.name(), head.shown(), allowed, remedy)
 }
 

@@ -1,10 +1,12 @@
-//! Prompts as JSON lines: one reader for every tool that writes them, by the names of their keys.
+//! Prompts as JSON lines, one reader for every tool that writes them, by the names of their keys; and what is made of
+//! the prompts of any file.
 //!
 //! Times have no unit in their key: the tool says it, or the file does, or it is assumed and said.
 
 use crate::content::{Content, Prompts};
 use crate::error::ImportError;
 use crate::format::{Field, Options, Reading};
+use crate::when::unit_says;
 use crate::{File, json};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::quirks::Quirk;
@@ -18,7 +20,9 @@ pub type KnownUnit = fn(&Keys) -> Option<f64>;
 const MS: f64 = 1e6;
 const S: f64 = 1e9;
 /// The most tokens in or out.
-const TOKENS_MAX: f64 = 1e9;
+pub const TOKENS_MAX: u64 = 1_000_000_000;
+/// The last time, in any unit.
+pub const AT_MAX: f64 = 1e15;
 /// Times from here on are since 1970 and in milliseconds, those from a thousandth on in seconds.
 const SINCE_1970_MS: f64 = 1e12;
 /// More prompts a second than this are not sent to one service: times are seconds.
@@ -43,10 +47,10 @@ pub fn read(
             taken.extend(found.as_ref().map(|found| (found.0, field.becomes)));
             checked(file, line, field, found, max)
         };
-        let at = number(fields[0], 1e15)?;
-        untimed += u64::from(at.is_none());
+        let at = number(fields[0], AT_MAX)?;
+        untimed += usize::from(at.is_none());
         let mut tokens =
-            |field| Ok::<u32, ImportError>(number(field, TOKENS_MAX)?.unwrap_or(0.0) as u32);
+            |field| Ok::<u32, ImportError>(number(field, TOKENS_MAX as f64)?.unwrap_or(0.0) as u32);
         rows.push((at.unwrap_or(0.0), tokens(fields[1])?, tokens(fields[2])?));
         if rows.len() == 1 {
             tool = known(&keys);
@@ -67,28 +71,39 @@ pub fn read(
     if untimed > 0 {
         reading.assume(format!("{untimed} prompts have no arrival: they all arrive at the start"));
     }
+    let tool = if untimed == rows.len() { Some(S) } else { options.time_unit.or(tool) };
+    settle(file, reading, rows, tool)
+}
+
+/// The prompts of a file; `unit_ns` is the unit of its times, where it or the tool says it.
+pub fn settle(
+    file: &File<'_>,
+    mut reading: Reading,
+    rows: Vec<(f64, u32, u32)>,
+    unit_ns: Option<f64>,
+) -> Result<Reading, ImportError> {
     let times = || rows.iter().map(|r| r.0);
     let first = times().fold(f64::INFINITY, f64::min);
     let span = times().fold(0.0, f64::max) - first;
-    let unit_ns = match options.time_unit.or(tool) {
-        _ if untimed == rows.len() as u64 => S,
+    let unit_ns = match unit_ns {
         Some(unit_ns) => unit_ns,
         None => {
             let (unit_ns, why) = unit(times(), first, span, rows.len());
             let (name, other) =
                 if unit_ns == S { ("seconds", "ms") } else { ("milliseconds", "s") };
             reading.assume(format!(
-                "times are taken as {name}, {why}: {} prompts over {} s; `orrery import --time-unit {other}` says \
-                 otherwise",
+                "times are taken as {name}, {why}: {} prompts over {} s; {}",
                 rows.len(),
-                span * unit_ns / S
+                span * unit_ns / S,
+                unit_says(other)
             ));
             unit_ns
         }
     };
     if span * unit_ns > NS_MAX {
         let found = format!("times {:e} s apart", span * unit_ns / S);
-        let remedy = "give their unit with `--time-unit`, or correct the lines";
+        let remedy =
+            "give their unit with `--time-unit` (in a scenario `timestamps`), or correct the lines";
         return Err(ImportError::value(file.name(), found, "at most a century", remedy));
     }
     reading.note(format!("{} prompts over {} s", rows.len(), span * unit_ns / S));

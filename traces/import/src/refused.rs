@@ -1,7 +1,9 @@
 //! Files of other tools that are no load and no measurement of one, though some columns look like it: each is named,
 //! with what to do.
 
+use crate::format::Field;
 use crate::head::Head;
+use orrery_traces::columns::find;
 use orrery_traces::error::shorten;
 
 const LOAD: &str = "import what the load generator or the server wrote of each request";
@@ -14,8 +16,12 @@ const KERNELS: &str =
     "use its report of kernels: `nsys stats --report cuda_gpu_kern_sum --format csv`";
 const BATCHES: &str = "measure whole batches: a table of `batch,latency_ms`";
 const JOBS: &str = "write the jobs as a list for `[jobs]` (docs/jobs.md)";
-const LOG: &str = "keep the columns `start_time,name,latency_ms` of a log of requests, or say that it is one with \
-                   `--as access-log`";
+const LOG: &str = "keep the columns `start_time,name,latency_ms` of a log of requests, or say that it is one: `orrery \
+                   import FILE --as access-log --out LOG.csv`";
+const COUNTS: &str = "write the counts of each minute as Azure 2019's trace has them, a row for each application with \
+                      the header `HashApp,HashFunction,Trigger,1,2,3,...`: `trace` of `[arrivals]` reads that";
+const CONSOLE: &str = "import the results that the benchmark writes: `vllm bench serve --save-result`, or SGLang's \
+                       `bench_serving --output-file FILE`";
 
 /// What is refused: columns that it has, what it is, what to do.
 const REFUSED: &[(&[&str], &str, &str)] = &[
@@ -39,23 +45,39 @@ const REFUSED: &[(&[&str], &str, &str)] = &[
     (&["job_name"], "a trace of jobs", JOBS),
 ];
 
-/// Words of columns that are measured over a period or of a machine, not of a request.
-const MEASURES: &str = "utilization utilisation util usage cpu gpu gpus memory mem ram temperature temp power clock \
-                        clocks count rate throughput rps qps median mean average avg min max std stddev percentile \
-                        p50 p90 p95 p99 metric value epoch step loss job jobs nodes calls instances self";
+/// The latency of a request: who has it has requests in its rows.
+pub const LATENCY: Field = Field::time(
+    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"],
+    1.0,
+    "measured: the latency from request to answer",
+);
+
+/// Words of columns that are measured over a period, not of a request.
+const OF_A_PERIOD: &str = "count rate throughput rps qps median mean average avg min max std stddev percentile p50 p90 \
+                           p95 p99 metric value calls instances";
+/// Words of columns that are measured of a machine or a job; beside the latency of a request they say where it ran.
+const OF_A_MACHINE: &str = "utilization utilisation util usage cpu gpu gpus memory mem ram temperature temp power clock \
+                            clocks epoch step loss job jobs nodes self";
+/// Columns of how many requests came in a period.
+const COUNTED: [&str; 5] = ["count", "counts", "requests", "invocations", "num_requests"];
 
 /// The first column of a header that is measured over a period or of a machine.
 pub fn measure(header: &[String]) -> Option<&String> {
+    let others = if find(header, &LATENCY).is_some() { "" } else { OF_A_MACHINE };
     header.iter().find(|column| {
         let lower = column.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        let is_measure = |word| MEASURES.split_whitespace().any(|measure| measure == word);
+        let measures = OF_A_PERIOD.split_whitespace().chain(others.split_whitespace());
+        let is_measure = |word| measures.clone().any(|measure| measure == word);
         lower.contains('%') || lower.contains("/s") || words.any(is_measure)
     })
 }
 
 /// What a file is that is refused, and what to do; `None` where nothing is known of it.
 pub fn refused(head: &Head) -> Option<(String, &'static str)> {
+    if head.text.contains(" Serving Benchmark Result ") && !head.is_json() {
+        return Some(("what a serving benchmark of vLLM or SGLang prints".to_string(), CONSOLE));
+    }
     let has =
         |header: &[String], name: &&str| header.iter().any(|c| c.split(" [").next() == Some(name));
     let is =
@@ -65,6 +87,13 @@ pub fn refused(head: &Head) -> Option<(String, &'static str)> {
     }
     let header = head.headers.first()?;
     let is_timed = |c: &String| c.to_lowercase().contains("time") || c.to_lowercase() == "date";
+    let is_count = |c: &&String| COUNTED.contains(&c.to_lowercase().as_str());
+    if let Some(column) = header.iter().find(is_count).filter(|_| header.iter().any(is_timed)) {
+        return Some((
+            format!("`{}` for each period: no row is a request", shorten(column)),
+            COUNTS,
+        ));
+    }
     let column = shorten(measure(header).filter(|_| header.iter().any(is_timed))?);
     let found = format!(
         "a table with `{column}`, which is measured over a period or of a machine: no row is a request"

@@ -27,6 +27,7 @@ pub fn latency_ms(
 
 /// Sets the arrivals that the file does not say, and notes what is odd.
 pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportError> {
+    measured(reading)?;
     let (mut assumed, mut falling, mut lagging) = (Vec::new(), Vec::new(), Vec::new());
     let mut given = options.arrivals;
     let tables = reading.contents.iter_mut();
@@ -64,6 +65,35 @@ pub fn settle(reading: &mut Reading, options: &Options) -> Result<(), ImportErro
         lagging,
         "the generator did not keep up, or requests failed; calibrate leaves it out",
     );
+    Ok(())
+}
+
+/// Leaves out a measured table in which nothing was measured: a load alone is no measurement.
+///
+/// # Errors
+/// When the file becomes nothing else.
+fn measured(reading: &mut Reading) -> Result<(), ImportError> {
+    let rows = reading.contents.iter_mut().map(|c| points(c).len()).sum::<usize>();
+    let is_measured = |c: &mut Content| {
+        let points = points(c);
+        points.is_empty() || points.iter().any(Point::is_measured)
+    };
+    let before = reading.contents.len();
+    reading.contents.retain_mut(is_measured);
+    if reading.contents.len() == before {
+        return Ok(());
+    }
+    let ignored = match &reading.ignored[..] {
+        [] => String::new(),
+        names => format!("; not known: `{}`", names.join("`, `")),
+    };
+    let found = format!("nothing measured in {rows} rows{ignored}");
+    if reading.contents.is_empty() {
+        let allowed = "a rate or a latency in one of them";
+        let remedy = "rename the columns that have them, for example to `rate_per_s` and `p50_ms`";
+        return Err(ImportError::value(&reading.file, found, allowed, remedy));
+    }
+    reading.note(format!("no measured: {found}"));
     Ok(())
 }
 

@@ -39,6 +39,7 @@ const SAMPLES: &[Sample] = &[
     sample!("burstgpt.csv", "burstgpt", Kind::Prompts, "prompts"),
     sample!("mooncake.jsonl", "mooncake", Kind::Prompts, "prompts"),
     sample!("servegen.jsonl", "servegen", Kind::Prompts, "prompts"),
+    sample!("prompts.csv", "prompts", Kind::Prompts, "prompts"),
     sample!("servegen_offline.jsonl", "servegen", Kind::Prompts, "prompts"),
     sample!("measured.csv", "measured-table", Kind::Measured, "measured"),
     sample!("latencies.csv", "latencies", Kind::Profile, "profile"),
@@ -320,6 +321,8 @@ fn a_table_that_is_no_log_of_requests_is_refused_by_name() {
         ("timestamp,job_id,name,gpus", "trace of jobs"),
         ("Name,Self CPU %,Self CPU,time", "PyTorch"),
         ("time,service,cpu_percent", "`cpu_percent`"),
+        ("timestamp,count", "`count` for each period"),
+        ("timestamp,name,latency_ms,p99_ms", "`p99_ms`"),
         ("timestamp,endpoint,p99_ms", "`p99_ms`"),
         ("Time,name,Value", "`Value`"),
     ] {
@@ -362,7 +365,7 @@ fn a_log_says_what_a_request_is_and_whether_its_time_is_the_end() {
         (measured.points[0].mean_ms, measured.points[0].drop_share),
         (Some(250.0), Some(0.5))
     );
-    assert!(notes.contains("1 requests have a status of failure"), "{notes}");
+    assert!(notes.contains("1 request (`responseCode` 503: 1) failed"), "{notes}");
     let (_, notes) = said("e.csv", "end_time,name\n1,a\n2,a\n", &options()).unwrap();
     assert!(notes.contains("no column says how long it took"), "{notes}");
     // A single column of times is a log of one application.
@@ -507,4 +510,196 @@ fn mutated_samples_are_read_or_refused() {
         }
     }
     assert!(read > 500 && refused > 1_000, "{read} {refused}");
+}
+
+/// The measured table of a log.
+fn log_of(name: &str, text: &str) -> (Point, String) {
+    let (contents, notes) =
+        said(name, text, &options()).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+    let Some(Content::Measured(table)) = contents.get(1) else { panic!("{name}: {notes}") };
+    (table.points[0].clone(), notes)
+}
+
+/// Two requests in three are answered, in 10 and 12 ms; one fails in 1 ms, as each tool writes it.
+#[test]
+fn a_failed_request_is_no_answer_whatever_the_tool_calls_it() {
+    let csv = |header: &str, ok: &str, failed: &str| {
+        let row = |at: f64, ms: u64, how: &str| format!("{at},a,{ms},{how}\n");
+        let rows = [row(0.0, 10, ok), row(0.1, 1, failed), row(0.2, 12, ok)].concat();
+        format!("start_time,name,latency_ms,{header}\n{rows}")
+    };
+    for (header, ok, failed) in [
+        ("status", "200", "0"),
+        ("status", "200", "-1"),
+        ("status", "200", "499"),
+        ("status", "204", "404"),
+        ("status", "OK", "KO"),
+        ("status", "ok", "cancelled"),
+        ("status", "OK", "DeadlineExceeded"),
+        ("status", "done", "aborted"),
+        ("status", "200", "never heard of"),
+        ("responseCode", "200", "Non HTTP response code: java.net.SocketException"),
+        ("success", "true", "false"),
+        ("expected_response", "True", "False"),
+        ("error", "", "dial tcp: connection refused"),
+        ("exception", "None", "ConnectionError(104)"),
+        ("code,error", "200,", "200,body too short"),
+        ("responseCode,success", "200,true", "200,false"),
+    ] {
+        let text = csv(header, ok, failed);
+        // JSON lines say the same as the table.
+        let keys: Vec<String> =
+            text.lines().next().unwrap().split(',').map(str::to_string).collect();
+        let line = |row: &str| {
+            let fields = keys.iter().zip(row.split(','));
+            let fields: Vec<String> = fields.map(|(key, v)| format!("{key:?}: {v:?}")).collect();
+            format!("{{{}}}\n", fields.join(", "))
+        };
+        let lines: String = text.lines().skip(1).map(line).collect();
+        for (name, text) in [("l.csv", &text), ("l.jsonl", &lines)] {
+            let (point, notes) = log_of(name, text);
+            let drops = point.drop_share.unwrap();
+            assert!((drops - 1.0 / 3.0).abs() < 1e-12, "{header} {failed}: {drops}");
+            assert_eq!(
+                (point.mean_ms, point.p50_ms),
+                (Some(11.0), Some(10.0)),
+                "{header} {failed}"
+            );
+            let word = failed.rsplit(',').next().unwrap();
+            assert!(notes.contains("1 request (") && notes.contains(word), "{failed}: {notes}");
+        }
+    }
+    let (_, notes) = log_of("l.csv", &csv("status", "200", "never heard of"));
+    assert!(notes.contains("a word that is not known"), "{notes}");
+}
+
+#[test]
+fn vegeta_s_lines_are_a_log_in_nanoseconds() {
+    let line = |seq: u64, code: u64, latency: u64, error: &str| {
+        format!(
+            "{{\"seq\":{seq},\"code\":{code},\"timestamp\":\"2024-06-01T10:00:00.{seq}Z\",\"latency\":{latency},\
+             \"error\":\"{error}\",\"method\":\"GET\",\"url\":\"http://h/infer\"}}\n"
+        )
+    };
+    let text = line(0, 200, 12_500_000, "")
+        + "\n"
+        + &line(1, 200, 22_500_000, "")
+        + &line(2, 0, 100_000, "connection, \\\"refused\\\"");
+    let (point, notes) = log_of("attack.jsonl", &text);
+    assert_eq!((point.mean_ms, point.p99_ms), (Some(17.5), Some(22.5)));
+    assert!(notes.contains("of 1 name: http://h/infer"), "{notes}");
+    // Lines are those of the file.
+    let error = said("attack.jsonl", &text.replace("00.1Z", "00.1Q"), &options()).unwrap_err();
+    assert!(error.contains("attack.jsonl: line 3: column `timestamp`"), "{error}");
+}
+
+#[test]
+fn json_that_is_not_known_is_never_a_table_nor_near_to_one() {
+    for text in [
+        "{\"cpu\": 1, \"time\": 2, \"name\": \"x\"}\n",
+        "{\"load\": {\"count\": 2, \"rate\": 2.0}, \"time\": 1}\n",
+        "[{\"time\": 1, \"count\": 2}]",
+        "{\n  \"timestamp, name, utilization.gpu\": 1\n}\n",
+    ] {
+        let error = said("x.json", text, &options()).unwrap_err();
+        assert!(
+            error.contains("JSON that is not known") && !error.contains("table with"),
+            "{error}"
+        );
+        let nearest = error.split("the nearest: ").nth(1).unwrap();
+        let is_near = |f: &&Format| nearest.contains(&format!("`{}` (", f.name));
+        let near: Vec<_> = FORMATS.iter().filter(is_near).collect();
+        assert!(near.len() == 3 && near.iter().all(|f| f.how.contains("JSON")), "{error}");
+    }
+}
+
+#[test]
+fn a_log_with_one_more_column_is_a_log() {
+    for more in ["gpu", "cpu", "memory", "node", "temp", "step", "size", "method", "job"] {
+        let text = format!("timestamp,model,latency_ms,{more}\n1,m,10,0\n2,m,11,1\n");
+        assert_eq!(log_of("l.csv", &text).0.mean_ms, Some(10.5), "{more}");
+    }
+}
+
+#[test]
+fn what_is_to_become_prompts_is_near_to_prompts() {
+    let options = Options { kind: Some(Kind::Prompts), ..Options::default() };
+    for text in ["at_s,tokens_in,tokens\n0,1,2\n", "{\"timestamp\": 1, \"tokens_in\": 2}\n"] {
+        let error = said("p", text, &options).unwrap_err();
+        let nearest = error.split("the nearest: ").nth(1).unwrap_or_else(|| panic!("{error}"));
+        let is_near = |f: &&Format| nearest.contains(&format!("`{}` (", f.name));
+        let mut near = FORMATS.iter().filter(is_near);
+        assert!(near.all(|f| f.becomes.contains(&Kind::Prompts)), "{error}");
+    }
+    // Times whose name says no unit are judged as those of other prompts are.
+    let vidur = "arrived_at,num_prefill_tokens,num_decode_tokens\n0.5,374,44\n4.5,396,109\n";
+    let (contents, notes) = said("p.csv", vidur, &Options::default()).unwrap();
+    assert_eq!(at_ms(&contents), [0, 4000]);
+    assert!(notes.contains("times are taken as seconds"), "{notes}");
+}
+
+/// A measured table needs a measurement: each quantity alone is one, a load and what a server is configured with none.
+#[test]
+fn a_load_alone_is_no_measurement() {
+    let table = |column: &str, value: &str| {
+        let columns =
+            "clients,size,requests,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share";
+        let columns: Vec<&str> = columns.split(',').collect();
+        let known = |c: &&str| match *c {
+            "clients" => "4".to_string(),
+            "size" => "1".to_string(),
+            "requests" => "100".to_string(),
+            own if own == column => value.to_string(),
+            _ => String::new(),
+        };
+        let row: Vec<String> = columns.iter().map(known).collect();
+        said("m.csv", &format!("{}\n{}\n", columns.join(","), row.join(",")), &Options::default())
+    };
+    for column in
+        ["rate_per_s", "mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "batch", "drop_share"]
+    {
+        assert!(table(column, "0.5").is_ok(), "{column}");
+    }
+    for (column, value) in [("", ""), ("rate_per_s", "0")] {
+        let error = table(column, value).unwrap_err();
+        assert!(error.contains("nothing measured in 1 rows"), "{error}");
+    }
+    let format = FORMATS.iter().find(|f| f.name == "measured-table");
+    let named = Options { format, ..Options::default() };
+    let server = "Concurrency,Batch size,TS throughput,TS latency mean\n10,8,434.5,23.0\n";
+    let error = said("server.csv", server, &named).unwrap_err();
+    assert!(error.contains("`Batch size`, `TS throughput`, `TS latency mean`"), "{error}");
+}
+
+#[test]
+fn a_rate_is_completed_over_duration_where_nothing_else_says_it() {
+    let sglang = "{\"backend\": \"sglang\", \"request_rate\": 1.0, \"max_concurrency\": null, \
+                  \"mean_e2e_latency_ms\": 7800.5, \"duration\": 300.0, \"completed\": 150}\n";
+    let (contents, _) = said("s.jsonl", sglang, &Options::default()).unwrap();
+    let Content::Measured(table) = &contents[0] else { panic!("a measured table") };
+    assert_eq!(table.points[0].rate_per_s, Some(0.5));
+    let error = said("s.jsonl", &sglang.replace("300.0", "0.0"), &Options::default()).unwrap_err();
+    assert!(error.contains("request_throughput"), "{error}");
+}
+
+/// What `--as` says, only `orrery import` takes: elsewhere it is no remedy.
+#[test]
+fn a_remedy_can_be_taken_where_it_is_given() {
+    let texts = [
+        "time,service,cpu_percent\n1,a,1\n",
+        "timestamp,name,latency_ms,p99_ms\n1,a,1,1\n",
+        "{\"timestamp\": 1, \"input_length\": 2\n",
+        "============ Serving Benchmark Result ============\nBackend: sglang\n",
+        "timestamp,count\n1,120\n",
+    ];
+    for text in texts {
+        let error = said("x", text, &options()).unwrap_err();
+        let is_import = |before: &str| before.rsplit('`').next().unwrap().contains("orrery import");
+        let parts: Vec<&str> = error.split("--as ").collect();
+        let (_, before) = parts.split_last().unwrap();
+        assert!(before.iter().all(|part| is_import(part)), "{error}");
+    }
+    let reading = read_bytes("log.csv", b"timestamp,name\n1,a\n", &options()).unwrap();
+    let error = reading.content(Some(Kind::Measured)).unwrap_err().to_string();
+    assert!(error.contains("orrery import --as"), "{error}");
 }

@@ -23,7 +23,15 @@ pub enum When {
 
 /// What is allowed, for messages.
 pub const ALLOWED: &str = "a time such as 2026-11-01T12:00:00.120Z, 01/Nov/2026:12:00:00 +0000 or seconds \
-                           since 1970, or `--time-format` with the form as strftime has it";
+                           since 1970, or `--time-format` (in a scenario `timestamps = { format = ... }`) with the form \
+                           as strftime has it";
+
+/// What says another unit of times that are plain numbers, in a command and in a scenario.
+pub fn unit_says(unit: &str) -> String {
+    format!(
+        "`orrery import --time-unit {unit}`, or in a scenario `timestamps = {{ unit = \"{unit}\" }}`, says otherwise"
+    )
+}
 
 impl When {
     /// The form of a time. `unit_ns`: the unit that the column's name says.

@@ -1,11 +1,11 @@
 //! The highest rates: a table, and what to know of it.
 
-use crate::board::mean;
 use crate::fight::Fought;
 use crate::league::League;
 use crate::rates::{MODELS_MOST, Rates, SEEDS, rate, search};
 use crate::words::short;
 use orrery_report::page::{Field, Table};
+use orrery_sim::stats::mean;
 use orrery_sweep::goodput::Search;
 
 /// A line for each policy: what part of the best rate it carries.
@@ -20,9 +20,7 @@ pub fn table(rates: &Rates, league: &League) -> Table {
             (*best > 0.0).then_some(part)
         };
         let parts: Vec<f64> = rates.cells.iter().zip(&bests).filter_map(of).collect();
-        if parts.is_empty() {
-            continue;
-        }
+        let Some(whole) = mean(&parts) else { continue };
         let count = |is: &dyn Fn(f64) -> bool| {
             let n = parts.iter().filter(|part| is(**part)).count();
             Field::number(n as f64, n.to_string())
@@ -31,7 +29,7 @@ pub fn table(rates: &Rates, league: &League) -> Table {
         table.rows.push(vec![
             Field::text(name),
             count(&|_| true),
-            share(mean(&parts)),
+            share(whole),
             share(parts.iter().copied().fold(f64::INFINITY, f64::min)),
             if league.board.beside[p] { Field::none() } else { count(&|part| part >= 1.0) },
             count(&|part| part == 0.0),

@@ -134,6 +134,7 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
             runs: args.runs,
             arrivals: args.arrivals,
             format,
+            kind,
             ..args.times.timestamps()?.options(Options::default())
         };
         let name = path.display().to_string();

@@ -30,14 +30,18 @@ impl Set {
     /// When a key is given twice, or has an option of its own.
     pub fn changes(&self) -> Result<&[(String, Value)], SpecError> {
         for (i, (key, _)) in self.set.iter().enumerate() {
-            let (found, remedy) = match key.as_str() {
-                "policies" => ("given", "name policies with `--policy`"),
+            let (found, allowed, remedy) = match key.as_str() {
+                "policies" => (
+                    "the list of policies",
+                    "another key; `policy.NAME.PARAMETER` for a parameter",
+                    "name the policies with `--policy POLICY`, once for each",
+                ),
                 _ if self.set[..i].iter().any(|other| other.0 == *key) => {
-                    ("given twice", "remove one")
+                    ("given twice", "each key once", "remove one")
                 }
                 _ => continue,
             };
-            return Err(SpecError::value(format!("--set {key}"), found, "each key once", remedy));
+            return Err(SpecError::value(format!("--set {key}"), found, allowed, remedy));
         }
         Ok(&self.set)
     }

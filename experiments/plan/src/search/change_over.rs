@@ -17,6 +17,7 @@ use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::DeviceChange;
 use orrery_sim::request::{Arrival, DeviceId};
+use orrery_sim::stats;
 use orrery_sim::time::{Span, Time};
 use orrery_scenario::search::longest_slo;
 use rayon::prelude::*;
@@ -101,10 +102,9 @@ fn changed(
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
-    let bad_rate = bad.iter().sum::<f64>() / bad.len().max(1) as f64;
     let [from, to] = [from, to].map(|part| part.counts.to_vec());
-    let changed = Changed { at_ms, from, to, lasts, bad_rate, requests };
-    Ok((requests > 0).then_some(changed))
+    let changed = |bad_rate| Changed { at_ms, from, to, lasts, bad_rate, requests };
+    Ok(stats::mean(&bad).map(changed))
 }
 
 /// A run over a change.

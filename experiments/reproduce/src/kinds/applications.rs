@@ -27,10 +27,10 @@ use orrery_results::metric::LEAD;
 use orrery_scenario::limits::within;
 use orrery_scenario::scenario::with_keys;
 use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::stats::mean;
 use orrery_sweep::grid::{combinations, word};
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::Replication;
-use orrery_sweep::rows::mean;
 use orrery_sweep::seeds::Seeds;
 use orrery_traces::stats::BinStats;
 use toml::Value as Toml;
@@ -161,9 +161,9 @@ impl<'a> Cases<'a> {
         let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
         let of = |&seed: &u64| Ok(policy.facts(&cell.setup(seed)?.profiles(seed)));
         let all = seeds.iter().map(of).collect::<Result<Vec<_>, SpecError>>()?;
-        let facts = all.first().into_iter().flatten().enumerate().map(|(i, (metric, _))| {
+        let facts = all.first().into_iter().flatten().enumerate().filter_map(|(i, (metric, _))| {
             let values: Vec<f64> = all.iter().map(|facts| facts[i].1).collect();
-            (*metric, mean(&values))
+            Some((*metric, mean(&values)?))
         });
         let row = |(metric, value): (&str, f64)| Row {
             samples: seeds.len() as u64,

@@ -81,7 +81,7 @@ pub const CAVEATS: [(&str, &str); 12] = [
     (
         CLAMPED,
         "a distribution of execution times goes below 1 us, where times are cut off: their mean is longer than the file \
-         says. Give a smaller `sd_ms`, or use `lognormal`.",
+         says. Give a smaller `sd_ms` or a longer mean, or use `lognormal`.",
     ),
     (
         UNFIT,
@@ -238,6 +238,6 @@ fn is_constant(law: &TimeLaw) -> bool {
         TimeLaw::Normal { sd_ms, .. } | TimeLaw::Lognormal { sd_ms, .. } => *sd_ms == 0.0,
         TimeLaw::Modes(modes) => modes.len() == 1 && modes[0].2 == 0.0,
         TimeLaw::Lengths { per_token_ms, .. } => *per_token_ms == 0.0,
-        TimeLaw::Samples { .. } | TimeLaw::TwoGroup { .. } => false,
+        TimeLaw::Samples { .. } | TimeLaw::TwoGroup { .. } | TimeLaw::Exponential { .. } => false,
     }
 }

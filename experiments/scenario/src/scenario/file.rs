@@ -428,6 +428,11 @@ pub enum TimeLaw {
         /// Standard deviation of the time.
         sd_ms: f64,
     },
+    /// Exponential, as in an M/M/c queue: with `proportional` latency and batches of one.
+    Exponential {
+        /// Mean.
+        mean_ms: f64,
+    },
     /// A mixture of normal modes.
     #[schemars(extend("x-form" = "[[weight, mean_ms, sd_ms], ...]"))]
     Modes(Vec<(f64, f64, f64)>),

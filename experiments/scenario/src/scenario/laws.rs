@@ -381,6 +381,7 @@ impl TimeLaw {
             TimeLaw::Lognormal { mean_ms, sd_ms } => {
                 done("lognormal", ExecLaw::log_normal(*mean_ms, *sd_ms))
             }
+            TimeLaw::Exponential { mean_ms } => done("exponential", ExecLaw::exponential(*mean_ms)),
             TimeLaw::Modes(modes) => {
                 let mode = |&(weight, mean_ms, sd_ms)| Mode { weight, mean_ms, sd_ms };
                 done("modes", ExecLaw::mixture(modes.iter().map(mode).collect()))

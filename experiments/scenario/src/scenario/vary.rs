@@ -100,9 +100,12 @@ pub(crate) fn changed<T: DeserializeOwned>(
 ) -> Result<(T, Source), SpecError> {
     // Who runs it says these: set here, they would change nothing.
     if let Some((key, _)) = changes.iter().find(|c| ["name", "seed"].contains(&c.0.as_str())) {
-        let (found, allowed) = ("a key of no world", format!("another key of {of}"));
-        let remedy = "remove it; a seed is an option of its own, such as `--seed`";
-        return Err(SpecError::value(key, found, allowed, remedy));
+        let allowed = format!("a key of {of} that a run depends on");
+        let remedy = match key.as_str() {
+            "seed" => "give the seed as an option: `--seed N`, or `--seeds N` for several",
+            _ => "rename the file, or write `name` in it",
+        };
+        return Err(SpecError::value(key, format!("`{key}`"), allowed, remedy));
     }
     let Source { path, text, changed } = source;
     let table = match changed {
@@ -152,6 +155,13 @@ pub fn with_keys<T: Serialize + DeserializeOwned>(
 fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
     let (found, allowed) = (place::said(e.message()), format!("a key and a value of {of}"));
+    let list = keys.iter().find_map(|key| key.split_once('.'));
+    if let Some((list, _)) = list.filter(|_| e.message().contains("map, expected a sequence")) {
+        let found = format!("a key of one of `{list}`, a list of which the file has none");
+        let remedy =
+            format!("add `[[{list}]]` to the file, or set a key of its first: `{list}[0].KEY`");
+        return SpecError::value(keys.join("`, `"), found, allowed, remedy);
+    }
     SpecError::value(keys.join("`, `"), found, allowed, "correct the key or the value")
 }
 

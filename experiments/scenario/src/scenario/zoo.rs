@@ -240,7 +240,7 @@ impl LatencyLaw {
             }
             LatencyLaw::Measured(rows) => {
                 let row = rows.iter().find(|r| r.0 >= k).or(rows.last());
-                row.map_or(0.0, |r| r.1.iter().sum::<f64>() / r.1.len().max(1) as f64)
+                row.and_then(|r| orrery_sim::stats::mean(&r.1)).unwrap_or(0.0)
             }
             LatencyLaw::Table(rows) => match (rows.iter().find(|r| r.0 >= k), rows.last()) {
                 (Some(row), _) => row.1,

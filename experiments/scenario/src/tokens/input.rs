@@ -8,6 +8,7 @@ use orrery_import::{Content, File, Kind, Options, read_as, recognise};
 use orrery_sim::time::Time;
 use orrery_sim::tokens::request::TokenRequest;
 use orrery_traces::azure_llm::LlmRecord;
+use orrery_traces::inspect::{Format, format_of};
 use orrery_traces::part::Slice;
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::{Input, TraceError, token_list};
@@ -48,7 +49,9 @@ pub(super) fn requests(tokens: &Tokens, folder: &Path) -> Result<Listed, SpecErr
 fn whole(name: &str, timestamps: Option<&Timestamps>, folder: &Path) -> Result<Listed, SpecError> {
     let open = || input(name, folder);
     let file = File::new(name, &open);
-    let Some(format) = recognise(&file)? else {
+    // A list of our own is read as it is: its first request need not arrive at 0.
+    let is_own = matches!(format_of(open()?), Ok(Format::Tokens));
+    let Some(format) = recognise(&file)?.filter(|_| !is_own) else {
         Timestamps::only_foreign(timestamps, "timestamps")?;
         return Ok((token_list::read(open()?)?, Vec::new()));
     };

@@ -191,3 +191,20 @@ fn a_faster_kind_and_a_law_of_its_own_are_obeyed() {
     assert_eq!(at(1, 0, 3), Span::from_ms(14), "half the speed");
     assert_eq!((at(0, 1, 2), at(1, 1, 2)), (Span::from_ms(4), Span::from_ms(8)));
 }
+
+/// M/M/1 at 80 %: the mean time in the system is service over 1 - load, 25 ms.
+#[test]
+fn exponential_times_make_a_queue_of_theory() {
+    let text = "policies = [\"fifo[max_batch=1]\"]\n[[model]]\nname = \"m\"\nslo_ms = 100\n\
+                latency = { proportional = { c1 = 1.0 } }\n[[app]]\nname = \"a\"\nmodel = \"m\"\n\
+                time = { exponential = { mean_ms = 5.0 } }\n[arrivals]\npoisson = { rate_per_s = 160.0 }\n\
+                requests = 200_000\n[profile]\nsizes = [1]\n";
+    let scenario = scenario(text);
+    let policy = scenario.policies().unwrap().remove(0);
+    let total = scenario.setup(1).unwrap().run(&policy, 1).unwrap().total();
+    let mean_ms = total.latency.mean().as_ms_f64();
+    assert!((mean_ms / 25.0 - 1.0).abs() < 0.04, "{mean_ms}");
+    let wrong = text.replace("mean_ms = 5.0", "mean_ms = 0.0");
+    let error = Scenario::from_text(NAME, &wrong).unwrap_err().to_string();
+    assert!(error.contains("app[0].time.exponential"), "{error}");
+}

@@ -72,7 +72,11 @@ impl Worker for Lane {
         };
         place.wait(place.clock.now() + job.fetch, stop);
         let limit = ("patience_s", self.config.patience());
-        let done = seat.process().ask(question, &doing, limit, Some(stop), Done::of)?;
+        let read = match job.work {
+            Work::Batch { .. } => Done::of_batch,
+            Work::Load { .. } => Done::of,
+        };
+        let done = seat.process().ask(question, &doing, limit, Some(stop), read)?;
         let (now, now_ns) = at_once(place.clock);
         let at = |ns: u64| Time::from_ns((now.ns() + ns).saturating_sub(now_ns));
         let start = at(done.start_ns).minus(job.fetch).max(job.began);

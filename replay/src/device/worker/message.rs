@@ -10,11 +10,25 @@ pub const VERSION: u64 = 1;
 /// What was wrong with an answer, and what to do about it.
 type Fault = (String, &'static str);
 
+/// The longest piece of a worker's words that a message repeats, in characters.
+const SHOWN_MAX: usize = 200;
+
+/// What a worker said, cut at a readable length, with its control characters as such.
+fn readable(text: &str) -> String {
+    let each = text.chars().take(SHOWN_MAX);
+    let shown = each.map(|c| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    let more = if text.chars().nth(SHOWN_MAX).is_some() { "..." } else { "" };
+    shown.collect::<String>() + more
+}
+
 /// Reads a line that is the answer to question `id`.
 pub fn answer(line: &str, id: u64) -> Result<Value, Fault> {
     let parsed: Option<Value> = serde_json::from_str(line).ok();
     let Some(answer) = parsed.filter(Value::is_object) else {
-        let shown: String = line.chars().take(200).collect();
+        let shown = readable(line);
         let remedy = "print it to stderr; for what a library prints, see \"What goes wrong\" in docs/worker.md";
         return Err((format!("it printed `{shown}` to stdout, which is for answers"), remedy));
     };
@@ -31,7 +45,7 @@ pub fn answer(line: &str, id: u64) -> Result<Value, Fault> {
     match answer.get("error") {
         Some(said) => {
             let said = said.as_str().map_or_else(|| said.to_string(), str::to_string);
-            Err((said, "it is what the worker itself says"))
+            Err((readable(&said), "it is what the worker itself says"))
         }
         None => Ok(answer),
     }
@@ -128,6 +142,16 @@ impl Done {
             format!("`device_ns` and `away_ns` are {said} ns of {span} from start to end")
         };
         Err((fault, "read all times from CLOCK_MONOTONIC in ns: `time.monotonic_ns()` in Python"))
+    }
+
+    /// The same of a batch, which takes some time.
+    pub fn of_batch(answer: Value, asked_ns: u64, came_ns: u64) -> Result<Done, Fault> {
+        let done = Done::of(answer, asked_ns, came_ns)?;
+        let remedy = "read the time before and after the batch: on a GPU, when it has ended there";
+        match done.device_ns() {
+            0 => Err(("the batch took 0 ns".to_string(), remedy)),
+            _ => Ok(done),
+        }
     }
 
     /// Time on the device.

@@ -78,7 +78,7 @@ fn a_device_that_obeys_the_prediction_differs_by_nothing() {
     let ran = go(&campaigns().join("smoke.toml"), home.path(), (1, 1), None);
     let v = verdict(&ran.campaign, &ran.standing);
     assert_eq!((v.planned, v.finished, v.valid_runs, v.invalid_runs), (14, 14, 28, 0));
-    assert_eq!((v.all.mean, v.all.max, v.all.spread_max), (0.0, 0.0, 0.0));
+    assert_eq!((v.all.mean, v.all.max, v.all.spread_max), (Some(0.0), Some(0.0), Some(0.0)));
     assert!(v.within_targets);
     // It is no empty equality: the points differ from each other, and some requests are late.
     let rates: Vec<f64> =
@@ -241,7 +241,7 @@ fn a_campaign_reruns_plans() {
     let out = home.path().join("planned");
     let ran = go(&file, &out, (1, 1), None);
     let v = verdict(&ran.campaign, &ran.standing);
-    assert_eq!((v.all.max, v.twin.all.max, v.valid_runs), (0.0, 0.0, 28), "{v:?}");
+    assert_eq!((v.all.max, v.twin.all.max, v.valid_runs), (Some(0.0), Some(0.0), 28), "{v:?}");
     for (point, result) in &ran.standing.points {
         let result = result.as_ref().unwrap();
         // What arrives is random; the warm-up is no part of it.

@@ -122,6 +122,12 @@ fn misbehave(scene: &str, answer: &mut Value, out: &mut Option<File>, note: &dyn
         "other_clock" => answer["device_ns"] = json!(5_000 * MS),
         "prints" => print("Downloading weights: 100 %\n"),
         "endless" => print(&"x".repeat(2 << 20)),
+        "instant" => answer["end_ns"] = answer["start_ns"].clone(),
+        "instant_device" => answer["device_ns"] = json!(0),
+        "verbose" => {
+            let said = "\u{1b}[31mx\n".to_string() + &"x".repeat(5_000);
+            *answer = json!({ "id": id, "error": said });
+        }
         "fails" => *answer = json!({ "id": id, "error": "out of memory" }),
         _ => {}
     }
@@ -254,7 +260,7 @@ fn what_is_wrong_before_a_run_refuses_it() {
 /// Each ends the run, which is INVALID and keeps the four batches that were right.
 #[test]
 fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
-    let scenes: [(&str, &[&str]); 17] = [
+    let scenes: [(&str, &[&str]); 20] = [
         ("dies", &["it ended with code 7; its last words: terminate called | what():  CUDA error"]),
         ("aborts", &["it was killed by SIGABRT"]),
         ("closes", &["it closed its stdin or stdout"]),
@@ -270,6 +276,9 @@ fn what_goes_wrong_in_a_run_is_said_and_what_was_measured_is_kept() {
         ("other_clock", &["`device_ns` and `away_ns` are 5000000000 ns of"]),
         ("prints", &["it printed `Downloading weights: 100 %` to stdout, which is for answers"]),
         ("endless", &["a line of more than 1048576 bytes"]),
+        ("instant", &["the batch took 0 ns"]),
+        ("instant_device", &["the batch took 0 ns"]),
+        ("verbose", &["\\u{1b}[31mx\\nxx", "x...; it is what the worker itself says"]),
         ("fails", &["out of memory; it is what the worker itself says"]),
         ("stays", &[]),
     ];

@@ -13,6 +13,7 @@ const NORMAL: &str = "app[1].time = { normal = { mean_ms = 8.0, sd_ms = 2.0 } }"
 const LOGNORMAL: &str = "app[1].time = { lognormal = { mean_ms = 8.0, sd_ms = 4.0 } }";
 const SAMPLES: &str = "app[1].time = { samples = { file = \"times.csv\", column = \"took\" } }";
 const LENGTHS: &str = "app[1].time = { lengths = { file = \"lengths.csv\", column = \"len\", base_ms = 3.0, per_token_ms = 0.3 } }";
+const EXPONENTIAL: &str = "app[1].time = { exponential = { mean_ms = 6.0 } }";
 const TWO_GROUP: &str = "app[1].time = { two_group = { mean_ms = 7.0, p99_ms = 20.0 } }";
 const SIZES_LOGNORMAL: &str = "app[0].sizes = { lognormal = { mu = 0.5, sigma = 0.7 } }";
 const SIZES_NORMAL: &str = "app[0].sizes = { normal = { mean = 3.0, sd = 1.0 } }";
@@ -46,6 +47,8 @@ pub const KEYS: &[Key] = &[
     key("TimeLaw.lognormal", &[LOGNORMAL]),
     key("TimeLaw.lognormal.mean_ms", &["app[1].time.lognormal.mean_ms = 5.0"]).needs(LOGNORMAL),
     key("TimeLaw.lognormal.sd_ms", &["app[1].time.lognormal.sd_ms = 9.0"]).needs(LOGNORMAL),
+    key("TimeLaw.exponential", &[EXPONENTIAL]),
+    key("TimeLaw.exponential.mean_ms", &["app[1].time.exponential.mean_ms = 9.0"]).needs(EXPONENTIAL),
     key("TimeLaw.modes", &["app[1].time = { modes = [[0.7, 5.0, 1.0], [0.3, 15.0, 2.0]] }"]),
     key("TimeLaw.samples", &[SAMPLES]),
     key("TimeLaw.samples.file", &["app[1].time.samples.file = \"lengths.csv\""])

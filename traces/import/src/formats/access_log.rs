@@ -1,18 +1,23 @@
-//! An access log: a row for each request, with its time, its name, and how long it took.
+//! An access log: a row for each request, or a line of JSON, with its time, its name, and how long it took.
 //!
 //! A table with a time and a name is not yet one: what was measured over a period or of a machine is refused
 //! ([`crate::refused`]).
 
-use crate::File;
-use crate::content::{Content, Kind, Measured, Offered, Point, Request, Workload, rate_of};
+use crate::content::{Content, Kind, Measured, Offered, Point, Request, Workload, quoted, rate_of};
+use crate::ended::{COLUMNS, Ended};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
-use crate::refused::measure;
-use crate::when::{ALLOWED, When};
+use crate::head::Head;
+use crate::refused::{LATENCY as OF_LATENCY, measure};
+use crate::when::{ALLOWED, When, unit_says};
+use crate::{File, json};
 use orrery_sim::time::{Span, Time};
+use orrery_traces::Input;
 use orrery_traces::columns::{find, unit, unit_of};
 use orrery_traces::error::shorten;
-use std::collections::BTreeMap;
+use orrery_traces::table::Table;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The last time that is read, from the first: a century.
 const NS_MAX: i128 = 100 * 366 * 86_400 * 1_000_000_000;
@@ -24,7 +29,8 @@ const END: usize = 1;
 const SOME: usize = 2;
 const NAME: usize = 3;
 const LATENCY: usize = 4;
-const STATUS: usize = 5;
+/// The first of those that say how a request ended.
+const ENDED: usize = 5;
 
 const STARTS: &[&str] =
     &["arrival", "arrival time", "start", "start time", "start timestamp", "received"];
@@ -35,31 +41,30 @@ const NAMES: &[&str] = &[
     "name", "endpoint", "app", "model", "path", "url", "uri", "route", "service", "request",
     "label",
 ];
-const LATENCIES: &[&str] =
-    &["latency", "duration", "response time", "request time", "elapsed", "elapsed time", "took"];
-const STATUSES: &[&str] = &["status", "status code", "code", "response code"];
 const FIELDS: &[Field] = &[
     Field::time(STARTS, 1.0, "the arrival"),
     Field::time(ENDS, 1.0, "the end of a request: its arrival is earlier by the latency"),
     Field::time(TIMES, 1.0, "the arrival, or the end with `--time-is end`"),
     Field::new(NAMES, "the name of the application"),
-    Field::time(LATENCIES, 1.0, "measured: the latency from request to answer"),
-    Field::new(
-        STATUSES,
-        "measured: 429, 5xx, or a word such as `error` is a request without an answer",
-    ),
+    OF_LATENCY,
+    COLUMNS[0].field,
+    COLUMNS[1].field,
+    COLUMNS[2].field,
 ];
 
 pub const FORMAT: Format = Format {
     name: "access-log",
     title: "an access log, `timestamp,name[,latency]`",
-    how: "a column of times and one of names, none of what is measured over a period or of a machine; or a single \
-          column of times",
+    how: "a column of times and one of names, or such keys of JSON lines, none of what is measured over a period; or \
+          a single column of times",
     becomes: &[Kind::Workload, Kind::Measured],
     fields: FIELDS,
     options: &["model", "time-format", "time-is", "time-unit"],
     direct: Some("workload"),
-    is: |head| is_log(&head.columns) || head.headers.iter().any(|h| h.len() > 1 && is_log(h)),
+    is: |head| {
+        is_log(&head.columns)
+            || head.headers.iter().chain([&head.keys]).any(|h| h.len() > 1 && is_log(h))
+    },
     read,
 };
 
@@ -99,12 +104,17 @@ struct Log<'a> {
     numbers: BTreeMap<String, u32>,
     names: Vec<String>,
     rows: Vec<(i128, Request)>,
-    failed: u64,
+    /// The requests without an answer, by what says it, and those whose word for it is not known.
+    failed: BTreeMap<String, u64>,
+    unknown: BTreeMap<String, u64>,
 }
 
 fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut reading = Reading::default();
-    let mut sheet = Sheet::open_at(file, FIELDS, &mut reading, has_columns)?;
+    let mut sheet = match Head::of(file)?.is_json() {
+        true => Sheet::of(file, lines(file)?, FIELDS, &mut reading)?,
+        false => Sheet::open_at(file, FIELDS, &mut reading, has_columns)?,
+    };
     unit_of_latency(&mut sheet)?;
     let mut log = Log::of(file, sheet, options, &mut reading)?;
     while log.sheet.next()? {
@@ -116,7 +126,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
         && log.unit_ns.is_none()
         && log.rows.first().is_some_and(is_small)
     {
-        reading.assume("times are taken as seconds from a start: `orrery import --time-unit ms` says otherwise");
+        reading.assume(format!("times are taken as seconds from a start: {}", unit_says("ms")));
     }
     let has_latency = requests.iter().any(|r| r.latency.is_some());
     let workload = Workload::of(log.names, requests);
@@ -127,13 +137,39 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     Ok(reading)
 }
 
-/// The unit of a latency whose name has none: nginx's or JMeter's, or an error, not a column that is left.
+/// Lines of JSON as a table of all their keys.
+fn lines(file: &File<'_>) -> Result<Table, ImportError> {
+    let (mut all, mut keys) = (Vec::new(), BTreeSet::new());
+    json::lines(file, "an object in each line", |line, row: Map<String, Value>| {
+        keys.extend(row.keys().cloned());
+        all.push((line, row));
+        Ok(())
+    })?;
+    let (header, mut text): (Vec<String>, String) = (keys.into_iter().collect(), String::new());
+    let mut before = 0;
+    for (line, row) in &all {
+        // Blank lines are counted.
+        text.push_str(&"\n".repeat(line - before));
+        before = *line;
+        let field = |key| match row.get(key) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => quoted(&text.replace(['\n', '\r'], " ")),
+            Some(other) => quoted(&other.to_string()),
+        };
+        text.push_str(&header.iter().map(field).collect::<Vec<_>>().join(","));
+    }
+    let input = Input::from_bytes(file.name(), text.as_bytes()[1.min(text.len())..].to_vec())?;
+    Ok(Table::headed(input, header))
+}
+
+/// The unit of a latency whose name has none: nginx's, JMeter's or vegeta's, or an error, not a column that is left.
 fn unit_of_latency(sheet: &mut Sheet<'_>) -> Result<(), ImportError> {
     let header = sheet.table.header();
     let Some(name) = sheet.at(LATENCY).map(|at| header[at].clone()) else { return Ok(()) };
     let unit_ns = match name.as_str() {
         _ if unit_of(&name).is_some() => return Ok(()),
         "elapsed" if is_jmeter(header) => 1e6,
+        "latency" if ["seq", "code"].iter().all(|key| header.iter().any(|c| c == key)) => 1.0,
         "request_time" if sheet.at(END).is_some() => 1e9,
         _ => {
             let (found, allowed) =
@@ -178,8 +214,8 @@ impl<'a> Log<'a> {
                 "`{column}` is the end of a request and no column says how long it took: it is taken as the arrival"
             )),
             (false, true) if !is_known && options.time_is_end.is_none() => reading.assume(format!(
-                "`{column}` is taken as the start of a request, which the file does not say: `--time-is end`, or the name \
-                 `end_time`, says otherwise"
+                "`{column}` is taken as the start of a request, which the file does not say: `--time-is end`, in a \
+                 scenario `timestamps.is`, says otherwise"
             )),
             (true, true) => reading
                 .note(format!(
@@ -188,8 +224,9 @@ impl<'a> Log<'a> {
                 )),
             (false, _) => reading.note(format!("`{column}` is the start of a request")),
         }
-        let (numbers, names, rows) = Default::default();
-        Ok(Log { sheet, time, is_end, unit_ns, when: None, one, numbers, names, rows, failed: 0 })
+        let (numbers, names, rows, failed, unknown) = Default::default();
+        let when = None;
+        Ok(Log { sheet, time, is_end, unit_ns, when, one, numbers, names, rows, failed, unknown })
     }
 
     /// Reads the current row.
@@ -208,8 +245,17 @@ impl<'a> Log<'a> {
         }
         let mut latency = sheet.ms(LATENCY)?.map(Span::from_ms_f64);
         let before = latency.filter(|_| self.is_end).map_or(0, |latency| i128::from(latency.ns()));
-        if is_failure(sheet.text(STATUS)) {
-            self.failed += 1;
+        let ended = COLUMNS.iter().zip(ENDED..).filter_map(|(column, field)| {
+            let (at, text) = (sheet.at(field)?, sheet.text(field));
+            let word = format!("`{}` {}", shorten(&sheet.table.header()[at]), shorten(text));
+            Some((column.says(text)?, word))
+        });
+        let ended: Vec<(Ended, String)> = ended.collect();
+        let of = |wanted| ended.iter().find(|(is, _)| *is == wanted).map(|(_, word)| word.clone());
+        let (failed, unknown) = (of(Ended::Failed), of(Ended::Unknown));
+        if let Some(word) = failed.as_ref().or(unknown.as_ref()) {
+            let words = if failed.is_some() { &mut self.failed } else { &mut self.unknown };
+            *words.entry(word.clone()).or_default() += 1;
             latency = None;
         }
         let name = *self.numbers.entry(name).or_insert_with_key(|name| {
@@ -248,20 +294,27 @@ impl<'a> Log<'a> {
         let listed = listed.join(", ") + more;
         let what = format!("each of {n} rows is one request, of {names} name{s}: {listed}");
         reading.notes.insert(0, format!("{what}; times are {when}"));
-        if self.failed > 0 {
-            reading.note(format!("{} requests have a status of failure: no answer", self.failed));
+        let none = "no answer, and no latency is taken of them";
+        if let Some(failed) = counted(&self.failed) {
+            reading.note(format!("{failed} failed: {none}"));
+        }
+        if let Some(unknown) = counted(&self.unknown) {
+            reading.assume(format!("{unknown} ended in a word that is not known: {none}"));
         }
         Ok(requests)
     }
 }
 
-/// Whether a status is that of a request without an answer: overload, a server's error, or a word for it.
-fn is_failure(status: &str) -> bool {
-    let number = status.split(' ').next().and_then(|code| code.parse::<f64>().ok());
-    let words = ["error", "fail", "failed", "failure", "timeout", "false"];
-    number.is_some_and(|code| code == 429.0 || (500.0..600.0).contains(&code))
-        || words.contains(&status.to_lowercase().as_str())
-        || status.starts_with("Non HTTP response")
+/// `3 requests (`status` 0: 2, `success` false: 1)`; the words that are met most.
+fn counted(words: &BTreeMap<String, u64>) -> Option<String> {
+    let mut all: Vec<(&String, &u64)> = words.iter().collect();
+    all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let listed: Vec<String> =
+        all.iter().take(LISTED).map(|(word, n)| format!("{word}: {n}")).collect();
+    let more = if all.len() > LISTED { ", ..." } else { "" };
+    let n = words.values().sum::<u64>();
+    let s = if n == 1 { "" } else { "s" };
+    (n > 0).then(|| format!("{n} request{s} ({}{more})", listed.join(", ")))
 }
 
 /// The log as a measured run.

@@ -35,7 +35,8 @@ const FIELDS: &[Field] = &[
     Field::time(&["p95", "p95 latency"], SAID, "the 95 % quantile"),
     Field::time(&["p99", "p99 latency"], SAID, "the 99 % quantile"),
     Field::new(
-        &["batch", "mean batch", "batch size", "mean batch size"],
+        // A `batch size` is what a server is configured with.
+        &["batch", "mean batch", "mean batch size"],
         "the mean size of a batch",
     ),
     Field::new(&["drop_share"], "the share of requests without an answer"),

@@ -10,8 +10,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+const COMPLETED: usize = 10;
+const DURATION: usize = 12;
 const OF_SERVING: &[Field] = &[
-    Field::new(&["request_throughput"], "the rate").needed(),
+    Field::new(&["request_throughput"], "the rate"),
     Field::new(&["request_rate"], "the offered rate; `inf` is none"),
     Field::new(&["burstiness"], "the shape of gamma arrivals; 1 is a Poisson process"),
     Field::new(&["max_concurrency"], "the number of clients; beside a rate, the most in flight"),
@@ -26,20 +28,24 @@ const OF_SERVING: &[Field] = &[
         "the answered requests; the share of `num_prompts` without an answer",
     ),
     Field::new(&["failed"], "the share of requests without an answer"),
+    Field::new(&["duration"], "the rate, with `completed`, where there is no `request_throughput`"),
 ];
 
 pub const SERVING: Format = Format {
     name: "vllm-serving",
     title: "vLLM, `vllm bench serve --save-result --percentile-metrics ttft,tpot,e2el`, also appended; SGLang, \
             `bench_serving`",
-    how: "JSON, or a line each, with `request_throughput` and `num_prompts` or `completed`",
+    how: "JSON, or a line each, with `request_throughput` and `num_prompts` or `completed`, or with `completed`, \
+          `duration` and `request_rate`",
     becomes: &[Kind::Measured],
     fields: OF_SERVING,
     options: &["model"],
     direct: None,
     is: |head| {
         let has = |key| head.is_json_with(&["request_throughput", key]);
-        has("num_prompts") || (has("completed") && !has("request_latency"))
+        has("num_prompts")
+            || (has("completed") && !has("request_latency"))
+            || head.is_json_with(&["completed", "duration", "request_rate"])
     },
     read: serving,
 };
@@ -113,14 +119,19 @@ impl Run<'_> {
 }
 
 fn served(run: &Run<'_>, options: &Options) -> Result<Point, ImportError> {
-    let rate = run.number(0).filter(|r| *r > 0.0 && *r <= 1e12);
+    let rate = match run.value(0) {
+        // Older results of SGLang have it in two parts.
+        None => run.number(COMPLETED).zip(run.number(DURATION)).map(|(n, seconds)| n / seconds),
+        Some(_) => run.number(0),
+    };
+    let rate = rate.filter(|r| *r > 0.0 && *r <= 1e12);
     let rate = rate.ok_or_else(|| run.wrong(0, "a rate above 0, up to 1e12"))?;
     let whole = |field| match run.number(field) {
         Some(n) if n >= 0.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) => Ok(Some(n as u32)),
         None => Ok(None),
         Some(_) => Err(run.wrong(field, "a whole number")),
     };
-    let (limit, asked, completed, failed) = (whole(3)?, whole(4)?, whole(10)?, whole(11)?);
+    let (limit, asked, completed, failed) = (whole(3)?, whole(4)?, whole(COMPLETED)?, whole(11)?);
     let lost = match (asked, completed, failed) {
         (Some(asked), Some(done), _) if asked > 0 => {
             Some(1.0 - f64::from(done.min(asked)) / f64::from(asked))

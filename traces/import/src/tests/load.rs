@@ -274,8 +274,9 @@ fn r55_loadgen_offline_is_at_once_and_multistream_one_client() {
 
 #[test]
 fn r55_loadgen_says_whether_a_result_is_valid() {
-    let summary = "MLPerf Results Summary\nScenario : SingleStream\n";
-    let detail = ":::MLLOG {\"key\": \"effective_scenario\", \"value\": \"SingleStream\"}\n";
+    let summary = "MLPerf Results Summary\nScenario : SingleStream\nMean latency (ns) : 800000\n";
+    let detail = ":::MLLOG {\"key\": \"effective_scenario\", \"value\": \"SingleStream\"}\n\
+                  :::MLLOG {\"key\": \"result_mean_latency_ns\", \"value\": 800000}\n";
     for (text, invalid, accuracy) in [
         (summary, "Result is : INVALID\n", "Mode     : AccuracyOnly\n"),
         (

@@ -23,6 +23,8 @@ const VALUE_MAX: usize = 400;
 const KEYS_MAX: usize = 64 * 1024;
 /// A table deeper than this is kept as its hash.
 const DEPTH_MAX: usize = 12;
+/// How the key of the order of a list of tables begins.
+const ORDER: &str = "order of ";
 /// Characters of a value in a difference.
 const SHOWN_MAX: usize = 60;
 
@@ -180,6 +182,10 @@ fn flatten(prefix: &str, value: &Value, depth: usize, out: &mut BTreeMap<String,
         }
         Value::Array(items) if depth > 0 && is_list_of_tables(items) => {
             let names = names_of(items);
+            if let Some((_, names)) = names.as_ref().filter(|(_, names)| names.len() > 1) {
+                let order = names.iter().map(|name| Value::String((*name).to_string())).collect();
+                out.insert(format!("{ORDER}{prefix}"), short(&Value::Array(order)));
+            }
             for (i, item) in items.iter().enumerate() {
                 let mut item = item.clone();
                 let place = match &names {
@@ -200,6 +206,16 @@ fn flatten(prefix: &str, value: &Value, depth: usize, out: &mut BTreeMap<String,
         },
         _ => drop(out.insert(prefix.to_string(), short(value))),
     }
+}
+
+/// Whether two lists have the same items in another order.
+fn is_reordered(then: Option<&Value>, now: Option<&Value>) -> bool {
+    let sorted = |v: Option<&Value>| {
+        let mut all: Vec<String> = v?.as_array()?.iter().map(Value::to_string).collect();
+        all.sort();
+        Some(all)
+    };
+    then != now && sorted(then).is_some_and(|then| Some(then) == sorted(now))
 }
 
 fn is_list_of_tables(items: &[Value]) -> bool {
@@ -263,7 +279,13 @@ impl Made {
                 false => input.keys_at(self.depth.unwrap_or(DEPTH_MAX)),
             };
             let both: BTreeSet<&String> = then.keys().chain(keys.keys()).collect();
-            both.iter().for_each(|key| changed(key, then.get(*key), keys.get(*key), &mut all));
+            for key in both {
+                let (then, now) = (then.get(key), keys.get(key));
+                // Of items that came or went their own keys say so, and older baselines have no order.
+                if !key.starts_with(ORDER) || is_reordered(then, now) {
+                    changed(key, then, now, &mut all);
+                }
+            }
         }
         if let (Data::Names(then), Data::Names(now)) = (&self.data, &now.data) {
             all.extend(files(then, now));
@@ -352,6 +374,11 @@ fn cut(text: &str) -> String {
 }
 
 impl Difference {
+    /// Whether it is of the program, and of no file.
+    pub fn is_of_program(&self) -> bool {
+        matches!(self, Difference::Program(..) | Difference::Results(..))
+    }
+
     /// Whether it is one of the seeds.
     pub fn is_of_seeds(&self) -> bool {
         match self {
@@ -431,6 +458,14 @@ mod tests {
         ] {
             assert_eq!(differs(&TEXT.replace(from, to), &now).join("; "), says);
         }
+        // The order of tables is a part of what is run: requests of one instant are in it.
+        let [first, second] = [
+            "[[model]]\nname = \"bert\"\nlatency = { table = [[1, 3.1], [2, 4.3]] }\n",
+            "[[model]]\nname = \"gpt\"\n",
+        ];
+        let swapped = TEXT.replace(&[first, second].concat(), &[second, first].concat());
+        let says = "order of model: [\"bert\", \"gpt\"] -> [\"gpt\", \"bert\"]";
+        assert_eq!(differs(&swapped, &now), [says]);
         let same = row("s", "x=1", "1-2");
         assert_eq!(differs(&TEXT.replace("[[axis]]", "# A comment.\n[[axis]]"), &same), [""; 0]);
     }

@@ -142,9 +142,8 @@ pub fn inputs_of(compared: &Compared) -> Vec<String> {
     if differs.is_empty() {
         return vec!["The input is the same.".to_string()];
     }
-    let is_program =
-        |d: &Difference| matches!(d, Difference::Program(..) | Difference::Results(..));
-    let same = differs.iter().all(is_program).then(|| "The input is the same.".to_string());
+    let same =
+        differs.iter().all(Difference::is_of_program).then(|| "The input is the same.".to_string());
     let changed = differs.iter().map(|difference| format!("Changed: {difference}."));
     same.into_iter().chain(changed).collect()
 }
@@ -154,7 +153,19 @@ fn inputs(page: &mut Page, outcomes: &[Outcome]) {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     let names = names(outcomes);
     let compared = outcomes.iter().zip(&names).filter_map(|(o, n)| Some((o.compared()?, n)));
-    let moved: Vec<_> = compared.filter(|(c, _)| c.says() != Says::Passed).collect();
+    let (passed, moved): (Vec<_>, Vec<_>) = compared.partition(|(c, _)| c.says() == Says::Passed);
+    for (compared, name) in passed {
+        let differs = compared.differs.iter().flatten().filter(|d| !d.is_of_program());
+        let differs: Vec<String> = differs.map(Difference::to_string).collect();
+        let left = differs.len().saturating_sub(KEYS_SHOWN);
+        let more = if left > 0 { format!("; and {left} more") } else { String::new() };
+        let whose = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        let shown = differs[..differs.len() - left].join("; ");
+        if !shown.is_empty() {
+            let line = format!("Changed, and no value moved{whose}: {shown}{more}.");
+            page.say(Tone::Plain, line);
+        }
+    }
     for (compared, name) in &moved {
         // Requirements alone are judged without any record.
         if compared.comparison.groups.is_empty() && compared.differs.is_none() {

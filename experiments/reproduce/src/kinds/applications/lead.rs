@@ -11,8 +11,8 @@ use crate::runner::Cell;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::{COLUMN_ABS_ERROR as COLUMN, LEAD, WORST_ABS_ERROR as WORST};
 use orrery_results::{Row, distinct, seed_list};
+use orrery_sim::stats::mean;
 use orrery_sweep::hash::spec_sha256;
-use orrery_sweep::rows::mean;
 use std::collections::BTreeMap;
 
 /// The axis that says which systems' columns are meant: all, or all but the one that is ahead.
@@ -60,22 +60,19 @@ impl Place<'_> {
     fn lead(&self, base: &str, slo: &str) -> Option<f64> {
         let of = |cells: &Vec<&Cell>| {
             let own = cells.iter().filter(|c| c.place.axis(SLO) == Some(slo));
-            mean(&own.map(|c| rate(c)).collect::<Vec<_>>())
+            mean(&own.map(|c| rate(c)).collect::<Option<Vec<_>>>()?)
         };
         let best = |is_base: bool| {
             let is = |row: &Row| (row.system == base) == is_base && !row.policy.starts_with(ORACLE);
             let systems = self.systems.iter().filter(|s| is(s.0));
-            systems.flat_map(|s| s.1.values().map(of)).reduce(f64::max)
+            systems.flat_map(|s| s.1.values().filter_map(of)).reduce(f64::max)
         };
         Some(best(true)? - best(false)?)
     }
 
     /// The error of each system that the paper has numbers for.
     fn columns(&self, e: &Experiment) -> Vec<(&Row, f64)> {
-        let of = |cells: &Vec<&Cell>| {
-            let errors = errors(cells, &e.paper);
-            (!errors.is_empty()).then(|| mean(&errors))
-        };
+        let of = |cells: &Vec<&Cell>| mean(&errors(cells, &e.paper));
         let best = |s: &Settings<'_>| s.values().filter_map(of).reduce(f64::min);
         self.systems.iter().filter_map(|(row, s)| Some((*row, best(s)?))).collect()
     }
@@ -140,9 +137,8 @@ pub(super) fn parts(base: &str, rows: &[Row]) -> Option<Vec<Part>> {
     let value = |metric: &'static str, axes: &str, system: &str| {
         of(metric).find(|r| r.axes == axes && r.system == system).and_then(|r| r.value)
     };
-    let leads = |axes: &String| -> Vec<f64> {
-        let lead = |slo: &String| value(LEAD, &format!("{axes};{SLO}={slo}"), base);
-        slos.iter().filter_map(lead).collect()
+    let leads = |axes: &String| -> Vec<Option<f64>> {
+        slos.iter().map(|slo| value(LEAD, &format!("{axes};{SLO}={slo}"), base)).collect()
     };
     let keys = |axes: &str| -> Vec<Field> {
         orrery_results::pairs(axes).map(|a| Field::text(a.1)).collect()
@@ -158,7 +154,7 @@ pub(super) fn parts(base: &str, rows: &[Row]) -> Option<Vec<Part>> {
         "how much more of the requests {base} finishes than the best other system, by SLO (x P99), each with its \
          best setting"
     );
-    let lead = |x: f64| Field::number(x, format!("{x:+.3}"));
+    let lead = |x: Option<f64>| x.map_or(Field::none(), |x| Field::number(x, format!("{x:+.3}")));
     let ahead = table(caption, &slos, &|axes| leads(axes).into_iter().map(lead).collect());
     let error = |axes: &String, s: &String| {
         value(COLUMN, axes, s).map_or(Field::none(), |x| Field::number(x, format!("{x:.3}")))
@@ -167,8 +163,10 @@ pub(super) fn parts(base: &str, rows: &[Row]) -> Option<Vec<Part>> {
         .to_string();
     let columns =
         table(caption, &systems, &|axes| systems.iter().map(|s| error(axes, s)).collect());
-    let needed: Vec<&String> =
-        at.iter().filter(|axes| leads(axes).iter().all(|x| *x > NEEDED)).collect();
+    let needed: Vec<&String> = at
+        .iter()
+        .filter(|axes| leads(axes).iter().all(|x| x.is_some_and(|x| x > NEEDED)))
+        .collect();
     let mut said = vec![format!(
         "{base} is ahead of every other system by more than {NEEDED} at every SLO in {} of {} places",
         needed.len(),
@@ -179,9 +177,10 @@ pub(super) fn parts(base: &str, rows: &[Row]) -> Option<Vec<Part>> {
             value(WORST, &format!("{axes};{COLUMNS}={name}"), base).unwrap_or(f64::INFINITY)
         };
         let nearest = at.iter().min_by(|a, b| worst(a).total_cmp(&worst(b)))?;
-        let mean_lead = mean(&leads(nearest));
+        let known: Vec<f64> = leads(nearest).into_iter().flatten().collect();
+        let mean_lead = mean(&known).map_or("-".to_string(), |x| format!("{x:.3}"));
         said.push(format!(
-            "the largest error of the columns of {whose} is smallest at {}: {:.3}; {base} is ahead by {mean_lead:.3} \
+            "the largest error of the columns of {whose} is smallest at {}: {:.3}; {base} is ahead by {mean_lead} \
              there, in the mean over SLOs",
             nearest.replace(';', ", "),
             worst(&nearest)

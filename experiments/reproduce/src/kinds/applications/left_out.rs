@@ -16,8 +16,8 @@ use crate::scores::median;
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
 use orrery_results::{Row, distinct, grouped, seed_list};
+use orrery_sim::stats::mean;
 use orrery_sweep::hash::spec_sha256;
-use orrery_sweep::rows::mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ struct Points {
 struct Left {
     common: usize,
     /// Own configuration, error, error of the median, cells.
-    systems: Vec<(usize, f64, f64, usize)>,
+    systems: Vec<(usize, Option<f64>, Option<f64>, usize)>,
 }
 
 impl Points {
@@ -93,6 +93,7 @@ impl Points {
             let place = &cell.place;
             let is = |system: &str, at: &str| is_of(place, system) && is_at(place, at);
             let Some(number) = e.paper.iter().find(|n| is(&n.system, &n.at)) else { continue };
+            let Some(rate) = rate(cell) else { continue };
             let (common, own) = leave.parts(&change(place));
             points.all.push(Point {
                 case: place_in(&mut points.cases, place.case.clone()),
@@ -100,7 +101,7 @@ impl Points {
                 common: place_in(&mut points.common, common),
                 own: place_in(&mut points.own, own),
                 slo: place.axis(SLO).unwrap_or_default().to_string(),
-                error: (rate(cell) - number.value).abs(),
+                error: (rate - number.value).abs(),
                 paper: number.value,
             });
         }
@@ -148,13 +149,14 @@ impl Points {
         let systems = (0..self.systems.len()).map(|system| {
             let own = best_own(common, system).unwrap_or(0);
             let (sum, n) = here[at(system, common, own)];
-            (own, sum / n.max(1) as f64, self.median_error(case, system, common, own), n)
+            let error = (n > 0).then(|| sum / n as f64);
+            (own, error, self.median_error(case, system, common, own), n)
         });
         Left { common, systems: systems.collect() }
     }
 
     /// The error of the median of the paper's other cases, twins aside.
-    fn median_error(&self, case: usize, system: usize, common: usize, own: usize) -> f64 {
+    fn median_error(&self, case: usize, system: usize, common: usize, own: usize) -> Option<f64> {
         let of = |p: &&Point| (p.system, p.common, p.own) == (system, common, own);
         let errors = self.all.iter().filter(of).filter(|p| p.case == case).filter_map(|p| {
             let rule = |case: usize| Rule::of(&self.cases[case]);
@@ -189,8 +191,9 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
     let mut out = Vec::new();
     for (s, (system, preset)) in points.systems.iter().enumerate() {
         let place = Row { system: system.clone(), preset: preset.clone(), ..place.clone() };
-        let mut both = |case: &str, axes: String, (error, median): (f64, f64), n: usize| {
-            for (metric, value) in METRICS.into_iter().zip([error, median]) {
+        let mut both = |case: &str, axes: String, (error, median): (f64, Option<f64>), n: usize| {
+            for (metric, value) in METRICS.into_iter().zip([Some(error), median]) {
+                let Some(value) = value else { continue };
                 out.push(Row {
                     case: case.to_string(),
                     axes: axes.clone(),
@@ -199,22 +202,23 @@ pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
                 });
             }
         };
-        let mut sums = (0.0, 0.0, 0);
+        let mut sums = (0.0, Some(0.0), 0);
         for (case, left) in points.cases.iter().zip(&left) {
-            let (own, error, median, n) = left.systems[s];
-            if n == 0 {
-                continue;
-            }
+            let (own, Some(error), median, n) = left.systems[s] else { continue };
             let parts = [&points.common[left.common], &points.own[own]];
             let parts: Vec<&str> =
                 parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
             // An axis of its own: what was taken is a result.
             let taken = parts.join(", ").replace(['=', ';'], " ");
             both(case, format!("{TAKEN}={taken}"), (error, median), n);
-            sums = (sums.0 + n as f64 * error, sums.1 + n as f64 * median, sums.2 + n);
+            let median_sum = sums.1.zip(median).map(|(sum, median)| sum + n as f64 * median);
+            sums = (sums.0 + n as f64 * error, median_sum, sums.2 + n);
         }
-        let n = sums.2.max(1) as f64;
-        both("", format!("{TAKEN}=for each case"), (sums.0 / n, sums.1 / n), sums.2);
+        if sums.2 > 0 {
+            let n = sums.2 as f64;
+            let median = sums.1.map(|sum| sum / n);
+            both("", format!("{TAKEN}=for each case"), (sums.0 / n, median), sums.2);
+        }
     }
     out
 }
@@ -242,25 +246,29 @@ pub fn section(rows: &[Row]) -> Option<(String, Vec<Part>)> {
     for case in &cases {
         let name = if case.is_empty() { "mean over all cells" } else { case };
         let mut line = vec![Field::text(name)];
-        let mut sums = [(0.0, 0.0); 2];
+        let mut sums = [Some((0.0, 0.0)); 2];
         for system in &systems {
             let both = METRICS.map(|metric| value(metric, case, system));
-            for (sum, x) in sums.iter_mut().zip(&both) {
-                let (error, n) = x.unwrap_or_default();
-                *sum = (sum.0 + n * error, sum.1 + n);
+            for (sum, x) in sums.iter_mut().zip(&both).filter(|_| both[0].is_some()) {
+                *sum = sum.zip(*x).map(|(sum, (error, n))| (sum.0 + n * error, sum.1 + n));
             }
             let field = both[0].map_or(Field::none(), |(x, _)| Field::number(x, three(x)));
             line.push(field.with(both[1].map_or(String::new(), |(x, _)| three(x))));
         }
-        let [error, median] = sums.map(|(sum, n)| sum / n.max(1.0));
-        line.push(Field::number(error, three(error)).with(three(median)));
+        let [error, median] = sums.map(|sum| sum.filter(|s| s.1 > 0.0).map(|(sum, n)| sum / n));
+        let field = error.map_or(Field::none(), |x| Field::number(x, three(x)));
+        line.push(field.with(median.map_or(String::new(), three)));
         table.rows.push(line);
         if case.is_empty() {
             let skill = |error: f64, median: f64| 1.0 - error / median;
-            let of = |s: &&str| Some((value(ERROR, "", s)?.0, value(MEDIAN, "", s)?.0));
+            let of = |s: &&str| {
+                let both = (value(ERROR, "", s)?.0, value(MEDIAN, "", s)?.0);
+                Some(both).filter(|(_, median)| *median > 0.0)
+            };
             let each = systems.iter().filter_map(|s| Some((*s, of(s)?)));
             skills.extend(each.map(|(s, (a, b))| format!("{s} {:+.2}", skill(a, b))));
-            skills.push(format!("all {:+.2}", skill(error, median)));
+            let all = error.zip(median).filter(|(_, median)| *median > 0.0);
+            skills.extend(all.map(|(error, median)| format!("all {:+.2}", skill(error, median))));
         }
     }
     let skill = format!("skill (1 - error / that of the baseline): {}", skills.join(", "));
@@ -316,9 +324,13 @@ mod tests {
         let good = [[0.1, 0.9], [0.2, 0.9]];
         let bad = [[0.9, 0.9], [0.2, 0.9]];
         let points = points(&[[good, good], [good, good], [bad, bad]]);
-        let taken: Vec<(usize, f64)> =
+        let taken: Vec<(usize, Option<f64>)> =
             (0..3).map(|c| points.leave_out(c)).map(|l| (l.common, l.systems[0].1)).collect();
-        assert_eq!(taken, [(1, 0.2), (1, 0.2), (0, 0.9)], "the worst where it was not seen");
+        assert_eq!(
+            taken,
+            [(1, Some(0.2)), (1, Some(0.2)), (0, Some(0.9))],
+            "the worst where it was not seen"
+        );
     }
 
     #[test]
@@ -331,11 +343,11 @@ mod tests {
             let left = points.leave_out(2);
             (left.common, left.systems[0].1)
         };
-        assert_eq!(taken(&points), (1, 0.2), "the twin is seen");
+        assert_eq!(taken(&points), (1, Some(0.2)), "the twin is seen");
         points.twins = vec![0, 1, 1];
-        assert_eq!(taken(&points), (0, 0.9), "the first case alone decides");
+        assert_eq!(taken(&points), (0, Some(0.9)), "the first case alone decides");
         // The median of the paper's other cases is then the first case's 0, and the case's own number is 2.
-        assert_eq!(points.leave_out(2).systems[0].2, 2.0);
+        assert_eq!(points.leave_out(2).systems[0].2, Some(2.0));
     }
 
     #[test]
@@ -344,12 +356,12 @@ mod tests {
         let a = [[0.2, 0.3], [0.9, 0.25]];
         let b = [[0.8, 0.9], [0.1, 0.2]];
         let left = points(&[[a, b]; 3]).leave_out(1);
-        let owns: Vec<(usize, f64)> = left.systems.iter().map(|s| (s.0, s.1)).collect();
-        assert_eq!((left.common, owns), (1, vec![(1, 0.25), (0, 0.1)]));
+        let owns: Vec<(usize, Option<f64>)> = left.systems.iter().map(|s| (s.0, s.1)).collect();
+        assert_eq!((left.common, owns), (1, vec![(1, Some(0.25)), (0, Some(0.1))]));
         let mut by_a = points(&[[a, b]; 3]);
         by_a.by = vec!["a".to_string()];
         assert_eq!(by_a.leave_out(1).common, 0, "chosen by one alone");
         // The paper's other cases are 0 and 2, whose median is 1.
-        assert_eq!(left.systems[0].2, 0.0);
+        assert_eq!(left.systems[0].2, Some(0.0));
     }
 }

@@ -5,10 +5,9 @@ use crate::experiment::Experiment;
 use crate::numbers::{Number, is_at, is_of};
 use crate::runner::Cell;
 use orrery_results::{Row, metric, seed_list};
-use orrery_sim::stats;
+use orrery_sim::stats::{self, mean};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::replication::Replication;
-use orrery_sweep::rows::mean;
 
 /// The SLO's axis, which is no part of a change.
 pub(super) const SLO: &str = "slo_x_p99";
@@ -53,7 +52,7 @@ fn sets(cells: &[Cell]) -> Vec<Vec<&Cell>> {
     sets.into_iter().map(|s| s.2).collect()
 }
 
-pub(super) fn rate(cell: &Cell) -> f64 {
+pub(super) fn rate(cell: &Cell) -> Option<f64> {
     mean(&cell.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>())
 }
 
@@ -61,7 +60,7 @@ pub(super) fn rate(cell: &Cell) -> f64 {
 pub(super) fn errors(set: &[&Cell], numbers: &[Number]) -> Vec<f64> {
     let error = |cell: &&Cell| {
         let is = |n: &&Number| is_of(&cell.place, &n.system) && is_at(&cell.place, &n.at);
-        numbers.iter().find(is).map(|n| (rate(cell) - n.value).abs())
+        Some((rate(cell)? - numbers.iter().find(is)?.value).abs())
     };
     set.iter().filter_map(error).collect()
 }
@@ -88,15 +87,16 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
             axes,
             ..first.place.clone()
         };
-        if !errors.is_empty() {
-            let row = place.of_all(metric::MEAN_ABS_ERROR, mean(&errors));
+        if let Some(error) = mean(&errors) {
+            let row = place.of_all(metric::MEAN_ABS_ERROR, error);
             out.push(Row { paper_source: e.source.clone(), ..row });
         }
         let at =
             |i: usize| mean(&set.iter().map(|c| c.runs[i].finish_rate()).collect::<Vec<f64>>());
-        let by_seed: Vec<f64> = (0..seeds.len()).map(at).collect();
-        let interval = stats::replications(&by_seed);
-        let rate = mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>());
+        let by_seed: Option<Vec<f64>> = (0..seeds.len()).map(at).collect();
+        let interval = by_seed.and_then(|by_seed| stats::replications(&by_seed));
+        let rates: Option<Vec<f64>> = set.iter().map(|c| rate(c)).collect();
+        let Some(rate) = rates.and_then(|rates| mean(&rates)) else { continue };
         let mut row = place.of_all(metric::MEAN_FINISH_RATE, rate);
         interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
         out.push(row);

@@ -9,13 +9,13 @@ use super::world::World;
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
 use orrery_scenario::search::{self, Bracket, Criterion, Load, Rule, Stop};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_sim::stats;
 use orrery_sim::time::Span;
 use orrery_solvers::search::threshold;
 use orrery_solvers::{PlannerError, Pool};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::{Measure, Replication};
-use orrery_sweep::rows;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -41,7 +41,7 @@ pub struct Value {
 impl Value {
     /// The mean over seeds.
     pub fn mean(&self) -> f64 {
-        rows::mean(&self.by_seed_per_s)
+        stats::mean(&self.by_seed_per_s).expect("a value is of one seed or more")
     }
 }
 
@@ -199,7 +199,7 @@ impl<'a> Evaluator<'a> {
         let evaluate = |threshold: u32| {
             let policy = drs(threshold).map_err(Failed::Spec)?;
             let rates = self.allowable(world, pool, &policy, from_per_s).map_err(Failed::Spec)?;
-            let rate_per_s = rows::mean(&rates);
+            let rate_per_s = stats::mean(&rates).expect("rates are of one seed or more");
             if rate_per_s > 0.01 {
                 from_per_s = rate_per_s;
             }

@@ -42,8 +42,8 @@ pub struct Arrivals {
     /// Arrivals by the counts per minute of an Azure 2019 file.
     #[schemars(extend("x-form" = "{ file, ... }"))]
     pub trace: Option<TraceArrivals>,
-    /// A trace of prompts (Azure LLM, BurstGPT, Mooncake, ServeGen); execution times follow from its token counts; all requests belong to the first
-    /// application of `apps`.
+    /// A trace of prompts (Azure LLM, BurstGPT, Mooncake, ServeGen, or a table of `at_s`, `tokens_in` and `tokens_out`);
+    /// execution times follow from its token counts; all requests belong to the first application of `apps`.
     pub llm: Option<LlmArrivals>,
     /// Arrivals from a file that `orrery trace record` wrote, of Azure Functions 2021, or from an access log.
     #[schemars(extend("x-form" = "{ file, ... }"))]
