@@ -243,7 +243,7 @@ impl Rule {
 
     /// A glance, if that is wanted: an eighth of the requests after a quarter of the warm-up. To be called before
     /// [`Rule::adapted`], which adds what a system needs to fill and to plan.
-    pub fn at_a_glance(self, how: How) -> Rule {
+    fn at_a_glance(self, how: How) -> Rule {
         if !how.glance {
             return self;
         }

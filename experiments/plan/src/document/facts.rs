@@ -14,7 +14,7 @@ use orrery_scenario::scenario::file::{RateBy, SPEED_NOTED};
 /// In sentences, for every form of the answer.
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let Some(best) = answer.best() else { return Vec::new() };
-    let mut lines: Vec<String> = best.less.iter().map(with_less).collect();
+    let mut lines: Vec<String> = best.less.iter().map(|less| with_less(problem, less)).collect();
     if let Some(kind) = problem.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0) {
         let kind = problem.kind(kind);
         lines.push(format!("`survive` changes nothing here: the answer has no {kind} to lose"));
@@ -97,14 +97,21 @@ fn changes(problem: &Problem, best: &Choice) -> String {
     )
 }
 
-fn with_less(less: &Less) -> String {
+fn with_less(problem: &Problem, less: &Less) -> String {
     let machine = &less.machine;
-    if less.at_load.is_none() {
+    let Some(check) = &less.at_load else {
         return format!("without one {machine}: no machine is left");
-    }
+    };
+    // The number below the answer's is refused by its figure, or says why it is open.
+    let undecided = check.undecided(problem.plan.target()).map(|(why, times)| {
+        let requests = problem.plan.requests_per_model as f64 * times.max(1.0);
+        let requests = significant(requests);
+        format!(", which decides nothing: {why}; {requests} requests for each model would decide it")
+    });
     format!(
-        "without one {machine}: {} % SLO violations of the worst model at the load; capacity {}/s (first seed)",
+        "without one {machine}: {} % SLO violations of the worst model at the load{}; capacity {}/s (first seed)",
         percent(less.bad_rate()),
+        undecided.unwrap_or_default(),
         significant(less.carries_per_s)
     )
 }
@@ -287,6 +294,9 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
         let bad = row(metric::BAD_WITH_ONE_LESS, less.bad_rate());
         let mut bad = Row { scope: scope.clone(), ..bad };
         interval.iter().for_each(|i| bad.set_interval(i.low, i.high, "replications"));
+        if less.at_load.as_ref().is_some_and(|c| c.undecided(problem.plan.target()).is_some()) {
+            bad.flag("undecided");
+        }
         rows.push(bad);
         // Of the first seed alone.
         let seeds = format!("{0}-{0}", problem.plan.seed);

@@ -238,6 +238,9 @@ fn of_choice(
         rows.push(Row { scope, ..row(metric::UTILISATION_ABOVE_EDGE, *busy, None) });
     }
     rows.extend(facts::rows(p, choice, &base));
+    if edge.undecided.is_some() {
+        rows.iter_mut().for_each(|r| r.flag("undecided"));
+    }
     if edge.not_monotone {
         rows.iter_mut().for_each(|r| r.flag("not-monotone"));
     }

@@ -269,6 +269,13 @@ impl Answer {
                  {remedy}"
             ));
         }
+        if let Some(requests) = edge.undecided {
+            self.unknown.push(format!(
+                "the capacity is undecided: its probes were too short for the tolerance; about {} requests for each \
+                 model (`requests_per_model`) would decide it",
+                significant(requests as f64)
+            ));
+        }
         if edge.metastable {
             self.unknown.push(
                 "metastable: at 1.5 % below capacity it does not recover from a burst (twice the load for one \

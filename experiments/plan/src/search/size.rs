@@ -113,19 +113,8 @@ impl Sizer<'_> {
         Ok(fewest.value.map(|n| n as u32).or(most))
     }
 
-    /// The fewest machines that are worth a look with all seeds, where the first says that `high` are enough.
-    fn least_to_verify(&self, load_per_s: f64, high: u32) -> Result<u32, SpecError> {
-        let less = high.saturating_sub(1);
-        if less <= self.lost() {
-            return Ok(high);
-        }
-        let probe = self.bench.probe(&self.counts(less - self.lost()), load_per_s)?;
-        Ok(if probe.good || !probe.is_sure() { less } else { high })
-    }
-
-    /// The fewest from `high` on that carry the load with all seeds, or one fewer where the first seed does not
-    /// say for sure that they are too few; `close` takes the first whose mean is within the target, but not its
-    /// interval.
+    /// The fewest that carry the load with all seeds, where the first says that `high` do: from one fewer on, and fewer as
+    /// long as these do; `close` takes the first whose mean is within the target, but not its interval.
     ///
     /// # Errors
     /// When a cluster cannot be simulated.
@@ -136,13 +125,15 @@ impl Sizer<'_> {
         close: &mut Option<(u32, Check)>,
     ) -> Result<Verdict, SpecError> {
         let target = self.bench.problem.plan.target();
-        for n in self
-            .sizes_from(self.least_to_verify(load_per_s, high)?, most)
-            .take(MORE_MAX as usize + 1)
-        {
+        let least = self.lost() + 1;
+        let from = high.saturating_sub(1).max(least);
+        for n in self.sizes_from(from, most).take(MORE_MAX as usize + 1) {
             let mut check = self.bench.check(&self.counts(n - self.lost()), load_per_s)?;
             if self.lost() > 0 && check.is_sure(target) {
                 check.lost_for_good = self.bench.is_lost(&self.counts(n), self.kind, load_per_s)?;
+            }
+            if check.is_sure(target) && n == from && (least..high).contains(&n) && n > least {
+                return self.sure(load_per_s, (n, most), close);
             }
             if check.is_sure(target) {
                 let (check, left) = match self.lost() {

@@ -90,6 +90,21 @@ impl Check {
         (self.bad_rate <= target && !self.is_sure(target)).then(|| self.why_not_sure())
     }
 
+    /// Why it is undecided whether a pool holds, and by about how many times as many requests that would be decided, if it
+    /// is: its interval holds the target, or there is more against it than its share.
+    pub fn undecided(&self, target: f64) -> Option<(&'static str, f64)> {
+        let (low, high) = self.interval.map(|i| (i.low, i.high))?;
+        let spans = low <= target && target < high;
+        let is_open = spans || (self.bad_rate <= target && self.untrusted.is_some());
+        let off = (self.bad_rate - target).abs().max(0.01 * target);
+        let half = if self.bad_rate <= target { high - self.bad_rate } else { self.bad_rate - low };
+        let why = match self.bad_rate <= target {
+            true => self.why_not_sure(),
+            false => "its interval reaches below the target",
+        };
+        is_open.then_some((why, (half / off) * (half / off)))
+    }
+
     /// Why a pool whose mean is within the target is not sure.
     pub fn why_not_sure(&self) -> &'static str {
         if let Some(why) = self.untrusted {
@@ -119,6 +134,8 @@ pub struct Edge {
     pub metastable: bool,
     /// The search gave up: any rate was carried.
     pub unbounded: bool,
+    /// About how many requests of each model would decide it, where some seed's search is undecided.
+    pub undecided: Option<u64>,
 }
 
 /// Where pools of a group are simulated.
@@ -540,6 +557,7 @@ impl<'a> Bench<'a> {
             not_monotone: found.iter().any(|f| f.worse_below.is_some()),
             metastable: found.iter().any(|f| f.metastable.is_some()),
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
+            undecided: found.iter().filter_map(|f| f.undecided).max(),
             by_seed_per_s,
         })
     }

@@ -205,7 +205,6 @@ fn a_step_with_worse_bursts_than_the_peak_decides() {
     // So does the headroom: what the peak's step alone would carry is more.
     let (p, runs) = (&found.problem, Runs::new(None));
     let peak = Bench::new(p, &p.groups[0], &p.policies[0], &runs).at(0);
-    let load = p.groups[0].load_per_s;
     assert!(peak.edge(&best.counts).unwrap().rate_per_s > best.edge.rate_per_s * 1.2);
 }
 

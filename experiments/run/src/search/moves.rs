@@ -48,7 +48,7 @@ impl Moves {
 
 impl Rule {
     /// The rule of a probe that is made like this, where `slo` is the longest SLO of so many models.
-    pub fn made(self, how: How, slo: Span, models: usize) -> Rule {
+    pub(super) fn made(self, how: How, slo: Span, models: usize) -> Rule {
         let rule = self.longer(how.longer);
         let Load::Steady { rate_per_s, .. } = rule.load else { return rule };
         if slo == Span::MAX {

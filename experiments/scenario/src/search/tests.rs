@@ -203,6 +203,7 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
         step: 1.02,
         step_max: 2.0,
         around: false,
+        hint: None,
     };
     let highest = |requests_per_model: u64, seed: u64| {
         let at = |rate: f64, _| {

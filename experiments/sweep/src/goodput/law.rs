@@ -43,7 +43,6 @@ const TRUTH_SEEDS: u64 = 4;
 
 /// A world, how it is scheduled, and what is asked of it.
 struct World {
-    number: u64,
     scenario: Scenario,
     policy: PolicySpec,
     target: f64,
@@ -99,7 +98,7 @@ fn world(number: u64) -> World {
     }
     let scenario = Scenario::from_text("world", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let policy = PolicySpec::parse(policy).unwrap();
-    World { number, scenario, policy, target, is_ordinary }
+    World { scenario, policy, target, is_ordinary }
 }
 
 impl World {

@@ -19,6 +19,7 @@ fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
         worst_model: 0,
         requests: 10,
         measured_s: 1.0,
+        log_error: 0.05,
         ramp: None,
     })
 }
@@ -30,7 +31,7 @@ fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
 
 fn from(start: f64) -> Bracket {
     let (tolerance, target) = (0.005, Some(0.01));
-    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, around: true }
+    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, around: true, hint: None }
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn ramps(share: impl Fn(f64) -> f64) -> impl FnMut(f64, How) -> Result<Probe, In
         let Some(by) = how.rises else { return Ok(usual) };
         let requests = 100_000 * u64::from(how.longer);
         let rise = Rise::new((rate, by), requests, Span::ZERO, Span::from_ns(1)).unwrap();
-        let (mut ramp, mut owed) = (Ramp::new(rise), 0.0);
+        let (mut ramp, mut owed) = (Ramp::new(rise, 0.01), 0.0);
         for i in 0..requests {
             // At the lowest rate they come evenly.
             let at = rise.when(Time::from_ns((i as f64 * 1e9 / rate) as u64));

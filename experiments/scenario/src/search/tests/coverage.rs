@@ -42,8 +42,9 @@ fn lengths(few: &[u64]) -> Vec<u64> {
     number("ORRERY_SEARCHES").map_or(few.to_vec(), |_| vec![1_000, 5_000, 20_000])
 }
 
-fn rule(rate_per_s: f64, requests_per_model: u64) -> Rule {
-    Rule {
+/// As `orrery goodput` asks, with so many requests.
+fn terms(requests_per_model: u64) -> Terms {
+    Terms {
         criterion: Criterion::BadRate,
         target: TARGET,
         tolerance: 0.005,
@@ -51,31 +52,22 @@ fn rule(rate_per_s: f64, requests_per_model: u64) -> Rule {
         warm_up: Span::from_ms(6_000),
         least: Span::from_ms(4_000),
         exactly: None,
-        stop: Stop::Clear,
-        load: Load::Steady { rate_per_s, capacity_per_s: None },
-        moves: None,
-        by_flow: false,
     }
 }
 
 impl Known {
     fn probe(&self, rate: f64, requests: u64, seed: u64, how: How) -> Result<Probe, SpecError> {
-        let setup = self.scenario.with_rate(rate)?.setup(seed)?;
-        let slo = *setup.slo.iter().max().unwrap();
-        let rule = rule(rate, requests).at_a_glance(how).adapted(slo, None).made(
-            how,
-            slo,
-            setup.slo.len(),
-        );
+        let scenario = self.scenario.with_rate(rate)?;
+        let setup = scenario.setup(seed)?;
+        let load = Load::Steady { rate_per_s: rate, capacity_per_s: None };
+        let rule = terms(requests).rule(subject(&scenario, &setup, &self.policy, load), how);
         probe(&setup, &self.policy, seed, rule)
     }
 
     fn search(&self, requests: u64, seed: u64) -> Found {
-        let start = self.scenario.rate().unwrap();
-        let (step, step_max) = (2.0, 2.0);
-        let bracket =
-            Bracket { start, tolerance: 0.005, target: Some(TARGET), step, step_max, around: true };
-        bracket.highest(|rate, how| self.probe(rate, requests, seed, how)).unwrap()
+        Bracket::new(&terms(requests), self.scenario.rate().unwrap(), None, false)
+            .highest(|rate, how| self.probe(rate, requests, seed, how))
+            .unwrap()
     }
 }
 
@@ -201,7 +193,7 @@ fn symphony() -> Known {
     let mut world = Known { name: "symphony", scenario, policy, edge: 0.0 };
     let one = |rate: f64, seed: u64| {
         let setup = world.scenario.with_rate(rate).unwrap().setup(seed).unwrap();
-        let rule = Rule { stop: Stop::AtEnd, ..rule(rate, 200_000) };
+        let rule = Rule { stop: Stop::AtEnd, requests_per_model: 200_000, ..rule(rate) };
         probe(&setup, &world.policy, seed, rule).unwrap().bad_rate
     };
     let bad = |rate: f64| (980..986).map(|seed| one(rate, seed)).sum::<f64>() / 6.0;
