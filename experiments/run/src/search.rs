@@ -116,8 +116,7 @@ pub struct How {
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How =
-        How { longer: 1, burst: false, glance: false, rises: None, exact: None };
+    pub const USUAL: How = How { longer: 1, burst: false, glance: false, rises: None, exact: None };
     /// Short.
     pub const GLANCE: How = How { glance: true, ..How::USUAL };
 }

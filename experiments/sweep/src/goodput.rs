@@ -18,8 +18,8 @@ pub use orrery_scenario::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use orrery_results::metric;
-use orrery_scenario::search::{Bracket, Doubt, Found, How, Probe, Terms, fewest};
 use orrery_scenario::SpecError;
+use orrery_scenario::search::{Bracket, Doubt, Found, How, Probe, Terms, fewest};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -381,7 +381,11 @@ fn notes(found: &Found) -> Vec<&'static str> {
         (found.metastable.is_some(), "metastable"),
         (found.refuted.is_some(), "refuted"),
     ];
-    doubt.into_iter().chain(undecided).chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
+    doubt
+        .into_iter()
+        .chain(undecided)
+        .chain(flags.into_iter().filter(|f| f.0).map(|f| f.1))
+        .collect()
 }
 
 #[cfg(test)]

@@ -63,8 +63,7 @@ impl Searched for Scenario {
         let rule = search.terms().rule(search::subject(self, &setup, policy, load), how);
         let warm_up = rule.warm_up;
         let probe = search::probe(&setup, policy, seed, rule)?;
-        let remedy =
-            "choose a longer one (a list: `replay.times`), or lower `warm_up_s`";
+        let remedy = "choose a longer one (a list: `replay.times`), or lower `warm_up_s`";
         match over_in_warm_up(self, ("arrivals", remedy), (&probe, how), warm_up)? {
             Some(error) => Err(self.placed(error)),
             None => Ok(probe),

@@ -9,8 +9,8 @@ use orrery_scenario::SpecError;
 use orrery_scenario::own::{World, WorldFile};
 use orrery_scenario::scenario::InputFile;
 use orrery_scenario::search::{self, How, Judge, Load, Probe, on_tokens};
-use orrery_sim::time::Span;
 use orrery_scenario::tokens::{TokenPolicySpec, Tokens, TokensFile};
+use orrery_sim::time::Span;
 use orrery_traces::token_list::REQUESTS_MAX;
 use toml::Value;
 

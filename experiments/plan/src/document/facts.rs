@@ -106,7 +106,9 @@ fn with_less(problem: &Problem, less: &Less) -> String {
     let undecided = check.undecided(problem.plan.target()).map(|(why, times)| {
         let requests = problem.plan.requests_per_model as f64 * times.max(1.0);
         let requests = significant(requests);
-        format!(", which decides nothing: {why}; {requests} requests for each model would decide it")
+        format!(
+            ", which decides nothing: {why}; {requests} requests for each model would decide it"
+        )
     });
     format!(
         "without one {machine}: {} % SLO violations of the worst model at the load{}; capacity {}/s (first seed)",

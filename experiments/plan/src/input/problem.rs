@@ -19,12 +19,12 @@ use crate::input::trace_step::{self, KeptSteps, Trace};
 use orrery_scenario::scenario::file::{
     App, Arrivals, LatencyLaw, Model, Noise, RateBy, ScenarioFile,
 };
+use orrery_scenario::search::longest_slo;
 use orrery_scenario::search::{capacity_per_s, warm_up};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::Span;
 use orrery_solvers::{Pack, Price};
-use orrery_scenario::search::longest_slo;
 
 /// The day of a plan. Of a trace each step has its own arrivals. Where pools have some of the models, the trace of all is
 /// what they take theirs from, and in their scenarios Poisson arrivals stand for it.

@@ -12,6 +12,7 @@ use crate::input::day::Machines;
 use crate::input::trace_step::{Load as Arriving, between, later, put};
 use crate::search::size::Sized;
 use crate::search::trial::{Bench, types_of};
+use orrery_scenario::search::longest_slo;
 use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Stop};
 use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::cluster::DeviceSpec;
@@ -19,7 +20,6 @@ use orrery_sim::core::DeviceChange;
 use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats;
 use orrery_sim::time::{Span, Time};
-use orrery_scenario::search::longest_slo;
 use rayon::prelude::*;
 
 /// What happens where the size changes.

@@ -9,8 +9,8 @@ use crate::input::problem::{Group, Problem};
 use crate::input::trace_step::{self, Load as Arriving};
 use crate::search::runs::Runs;
 use orrery_scenario::search::{
-    self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen,
-    Share, Stop, Terms, Watch, capacity_per_s, disturbed, longest_slo, subject, worst,
+    self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share, Stop,
+    Terms, Watch, capacity_per_s, disturbed, longest_slo, subject, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
@@ -408,7 +408,8 @@ impl<'a> Bench<'a> {
 
     /// How long a pool is left alone before and after it loses a machine.
     pub fn settles(&self, setup: &Setup) -> Span {
-        disturbed(longest_slo(setup)) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
+        disturbed(longest_slo(setup)) * SETTLING_SLOS
+            + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
     fn rule(
@@ -524,8 +525,7 @@ impl<'a> Bench<'a> {
             None => search,
             Some(hint) => search.from_hint(hint),
         };
-        search
-            .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
+        search.highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
     }
 
     /// The highest rate that a pool carries with the first seed, looked for from a rate on; 0 where none

@@ -16,6 +16,7 @@
 //! wrong. Where a little less than an answer does not come back from a burst, it is probed again for longer, and searched
 //! anew with such probes when it does not hold.
 
+use super::judge::must_be_in_time;
 use super::{Doubt, How, Met, Probe, Ramp, Terms};
 use orrery_sim::stats::{Interval, replications};
 
@@ -57,6 +58,9 @@ const ROUGH: (f64, f64) = (0.7, 3.0);
 /// The slope of ln(share of bad requests) over ln(rate), where no ramp has shown one; and those that are believed.
 const SLOPE: f64 = 15.0;
 const SLOPES: (f64, f64) = (0.5, 400.0);
+
+/// A share with a larger error is hardly known.
+const UNKNOWN: f64 = 0.9;
 
 /// Odds that are farther from the target's are taken for that.
 const FARTHEST: f64 = 3.0;
@@ -121,6 +125,8 @@ pub struct Bracket {
     pub around: bool,
     /// About where the answer is, if that is known: no ramp is asked then.
     pub hint: Option<f64>,
+    /// Above this rate no load is good, by the closed form.
+    pub most: Option<f64>,
 }
 
 /// What encloses the target, as far as it was found.
@@ -164,6 +170,14 @@ impl Crossing {
             Crossing::Line { rate, .. } => Some((rate, false)),
             Crossing::Jump { good, .. } => Some((good, true)),
             Crossing::Never(_) => None,
+        }
+    }
+
+    /// What the answer is at least, with 97.5 % confidence.
+    fn at_least(self) -> Option<f64> {
+        match self {
+            Crossing::Line { rate, error, .. } => Some(rate * libm::exp(-ERRORS_95 * error)),
+            _ => self.value().map(|v| v.0),
         }
     }
 }
@@ -345,7 +359,13 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             // The logarithm of a share that varies is below that of its mean.
             let above = odds(probe.bad_rate) - odds(target) + error_of_odds * error_of_odds / 2.0;
             let mut next = if good { rate * step } else { rate / step };
-            seen.push((libm::log(rate), above.clamp(-FARTHEST, FARTHEST), error_of_odds));
+            // Of a share that is hardly known, what it may be at most.
+            let most = probe.shares.iter().map(|s| s.most).fold(0.0, f64::max);
+            let known = match above < 0.0 && probe.log_error > UNKNOWN {
+                true => (odds(most) - odds(target)).min(0.0),
+                false => above,
+            };
+            seen.push((libm::log(rate), known.clamp(-FARTHEST, FARTHEST), error_of_odds));
             if let Some(steep) = slope_around(&seen) {
                 (slope, off) = (steep, OFF[2]);
             }
@@ -354,13 +374,18 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 let by_slope = off * by.abs();
                 let error = (error_of_odds / slope).hypot(by_slope);
                 // As long as a probe may be: the next one would say no more.
-                let is_longest = probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact;
+                let is_longest =
+                    probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact;
                 // So it is where good and bad are close together, and no jump.
                 if error <= exact || is_longest || ends.are_within(search.tolerance) {
                     let more = error / exact;
                     let needs = (probe.requests as f64 * more * more) as u64;
                     let undecided = (error > UNDECIDED * search.tolerance).then_some(needs);
-                    return Ok(Crossing::Line { rate: rate * libm::exp(by), error, undecided });
+                    let rate = rate * libm::exp(by);
+                    let rate = search.most.map_or(rate, |most| rate.min(most));
+                    // Not beyond rates that were seen to be good and bad.
+                    let rate = rate.max(ends.good.unwrap_or(0.0)).min(ends.bad.unwrap_or(f64::MAX));
+                    return Ok(Crossing::Line { rate, error, undecided });
                 }
                 next = (rate * libm::exp(by)).clamp(rate / STEP, rate * STEP);
             } else if ends.good.is_none() || ends.bad.is_none() {
@@ -393,7 +418,8 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn jump(&self, good: f64, bad: f64) -> Crossing {
         let at = |end: f64| self.all.iter().rev().find(|(rate, _)| *rate == end).map(|(_, p)| p);
         let ends = [good, bad].map(at);
-        let is_near = |p: &&Probe| (odds(p.bad_rate) - odds(self.target)).abs() < CLEAR.max(p.log_error);
+        let is_near =
+            |p: &&Probe| (odds(p.bad_rate) - odds(self.target)).abs() < CLEAR.max(p.log_error);
         let near = ends.iter().flatten().filter(|p| is_near(p)).count();
         let most = ends.iter().flatten().map(|p| p.requests).max().unwrap_or(0);
         Crossing::Jump { good, bad, undecided: (near == 2).then_some(2 * most) }
@@ -405,11 +431,15 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             Some(rate) => Some((rate, None)),
             None => self.roughly(search, target)?,
         };
+        let below_most = |rate: f64| search.most.map_or(rate, |most| rate.min(most));
+        let ends = Ends { bad: search.most.map(|most| most * ROUNDING), good: None };
         let is_monotone = about.is_some();
-        let about = about.unwrap_or((search.start, None));
-        let mut met = self.near((search, target), about, Ends::default())?;
+        let (about, slope) = about.unwrap_or((search.start, None));
+        let mut met = self.near((search, target), (below_most(about), slope), ends)?;
         let (mut refuted, mut metastable) = (None, None);
         if let (true, Some((value, is_jump))) = (search.around, met.value()) {
+            // Where the answer is not well known, less of it is sure to be below it.
+            let value = met.at_least().unwrap_or(value);
             if self.collapse(value).is_none() {
                 self.glance_above(value)?;
             }
@@ -422,7 +452,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                     (refuted, self.refuted) = (Some(value), true);
                     let (lower, bad) = (at / (1.0 + 4.0 * search.tolerance), Some(at));
                     met = self.near((search, target), (lower, None), Ends { bad, good: None })?;
-                    if let Some((value, _)) = met.value() {
+                    if let Some(value) = met.at_least() {
                         metastable = self.after_burst(search, value)?;
                     }
                 }
@@ -458,7 +488,9 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             Crossing::Jump { good, bad, undecided } => {
                 Found { by_bracket: true, within: Some((good, bad)), undecided, ..found }
             }
-            Crossing::Never(good_up_to) => Found { good_up_to, never_good: good_up_to.is_none(), ..found },
+            Crossing::Never(good_up_to) => {
+                Found { good_up_to, never_good: good_up_to.is_none(), ..found }
+            }
         })
     }
 
@@ -574,7 +606,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
 /// one before that is apart from it: by ln(rate), ln of the odds over the target's, and its error.
 fn slope_around(seen: &[(f64, f64, f64)]) -> Option<f64> {
     let by_rate = |a: &&(f64, f64, f64), b: &&(f64, f64, f64)| a.0.total_cmp(&b.0);
-    let below = seen.iter().filter(|s| s.1 < 0.0).max_by(by_rate);
+    let below = seen.iter().filter(|s| s.1 < -APART / 2.0).max_by(by_rate);
     let above = |below: f64| seen.iter().filter(move |s| s.1 > 0.0 && s.0 > below).min_by(by_rate);
     let slope = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
         let apart = (a.1 - b.1).abs();
@@ -628,7 +660,12 @@ impl Found {
 impl Bracket {
     /// As [`Terms`] ask of a load with a mean rate, on devices that can compute so much at most: the same for whoever
     /// searches. What is judged whole, or for a length of its own, is searched by its verdicts.
-    pub fn new(terms: &Terms, rate_per_s: f64, capacity_per_s: Option<f64>, is_list: bool) -> Bracket {
+    pub fn new(
+        terms: &Terms,
+        rate_per_s: f64,
+        capacity_per_s: Option<f64>,
+        is_list: bool,
+    ) -> Bracket {
         let by_line = terms.exactly.is_none() && !is_list;
         let capacity = capacity_per_s.filter(|capacity| by_line && *capacity > 0.0);
         Bracket {
@@ -639,13 +676,16 @@ impl Bracket {
             target: by_line.then_some(terms.target),
             around: true,
             hint: None,
+            most: capacity
+                .map(|capacity| capacity / must_be_in_time(terms.criterion, terms.target)),
         }
     }
 
     /// From about where the answer is, with small steps, without a look around it, and less exact.
     pub fn from_hint(self, rate_per_s: f64) -> Bracket {
         let (step, step_max) = (1.0 + 4.0 * self.tolerance, 4.0);
-        let tolerance = if self.target.is_some() { self.tolerance * ROUGHLY } else { self.tolerance };
+        let tolerance =
+            if self.target.is_some() { self.tolerance * ROUGHLY } else { self.tolerance };
         Bracket { hint: Some(rate_per_s), tolerance, step, step_max, around: false, ..self }
     }
 

@@ -113,6 +113,14 @@ struct Waiting {
     used: u64,
 }
 
+/// The share of each model's requests that must be in time where a load is good.
+pub(super) fn must_be_in_time(criterion: Criterion, target: f64) -> f64 {
+    match criterion {
+        Criterion::BadRate => 1.0 - target,
+        Criterion::P99 => (1.0 - DROPPED_MAX) * (1.0 - target),
+    }
+}
+
 /// Watches a probe and stops it.
 pub struct Judge {
     rule: Rule,
@@ -245,11 +253,7 @@ impl Judge {
         let Load::Steady { rate_per_s, capacity_per_s: Some(capacity) } = self.rule.load else {
             return false;
         };
-        let answered = match self.rule.criterion {
-            Criterion::BadRate => 1.0,
-            Criterion::P99 => 1.0 - DROPPED_MAX,
-        };
-        rate_per_s * answered * (1.0 - self.rule.target) > capacity
+        rate_per_s * must_be_in_time(self.rule.criterion, self.rule.target) > capacity
     }
 
     /// The share of all judged requests that were answered in time.
@@ -286,7 +290,11 @@ impl Judge {
             let doubt = if enough { Doubt::Undecided } else { Doubt::TooLong };
             self.say(good && enough, Some(doubt), false);
         }
-        self.look = self.look.max(self.arrived + self.arrived / 4 + 1);
+        // Few looks until a verdict may be clear, more where the length is what is waited for.
+        self.look = match self.arrived < self.last {
+            true => self.arrived.saturating_mul(2).min(self.last),
+            false => self.arrived + self.arrived / 4 + 1,
+        };
     }
 
     fn look(&mut self) {

@@ -95,7 +95,11 @@ struct Bin {
 impl Bin {
     /// Bad requests, and of how many: all of them where drops are not judged and more than half was dropped.
     fn counts(&self) -> (u64, u64) {
-        if self.dropped > self.all / 2 && self.of < self.all { (self.all, self.all) } else { (self.bad, self.of) }
+        if self.dropped > self.all / 2 && self.of < self.all {
+            (self.all, self.all)
+        } else {
+            (self.bad, self.of)
+        }
     }
 
     fn share(&self) -> f64 {

@@ -104,7 +104,8 @@ fn a_probe_that_was_told_to_be_short_says_so() {
 
 #[test]
 fn the_known_capacity_decides_at_once_what_a_probe_would_take_long_for() {
-    let (rate_per_s, slo_s) = (801.0, 1e4);
+    // Of these, 99 of 100 are more than 800.
+    let (rate_per_s, slo_s) = (809.0, 1e4);
     let capacity_per_s = Some(800.0);
     let known = Rule { load: Load::Steady { rate_per_s, capacity_per_s }, ..rule(rate_per_s) };
     let probe = judged("fifo[max_batch=16]", slo_s, rate_per_s, known);
@@ -204,6 +205,7 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
         step_max: 2.0,
         around: false,
         hint: None,
+        most: None,
     };
     let highest = |requests_per_model: u64, seed: u64| {
         let at = |rate: f64, _| {

@@ -35,8 +35,17 @@ const POLICIES: [&str; 14] = [
 
 const TARGETS: [f64; 7] = [0.01, 0.01, 0.001, 0.003, 0.03, 0.1, 0.5];
 
-/// Of 20 answers some are half as many seeds' as `orrery plan` takes.
+/// They learn while they run, and their state decides for a long time: what the search says of them is not this law's.
+const LEARN: [&str; 2] = ["clipper", "infaas"];
+
+/// As many as `orrery plan` takes.
 const SEEDS: u64 = 5;
+
+/// The smallest share of worlds whose interval holds the truth, the largest error in the median, and the largest share
+/// of clear rates on the wrong side of it.
+const HOLD: f64 = 0.85;
+const MEDIAN: f64 = 0.005;
+const WRONG: f64 = 0.03;
 
 /// Seeds of the long runs.
 const TRUTH_SEEDS: u64 = 4;
@@ -159,9 +168,8 @@ impl World {
 
     fn search(&self) -> Vec<Replication> {
         let search = Search { target: self.target, ..Search::default() };
-        let of = |seed| {
-            search.run(&self.scenario, &self.policy, seed).unwrap_or_else(|e| panic!("{e}"))
-        };
+        let of =
+            |seed| search.run(&self.scenario, &self.policy, seed).unwrap_or_else(|e| panic!("{e}"));
         (1..=SEEDS).map(of).collect()
     }
 }
@@ -187,10 +195,19 @@ fn judged(number: u64, requests: u64) -> Judged {
         found.iter().map(|r| r.measure("all", PEAK).and_then(|m| m.within)).collect();
     let answer = values.iter().sum::<f64>() / values.len() as f64;
     let asked = found.iter().map(|r| r.measures[0].samples).sum();
-    let notes: std::collections::BTreeSet<&str> =
-        found.iter().flat_map(|r| &r.notes).map(String::as_str).filter(|n| FLAGS.iter().any(|f| f.0 == *n)).collect();
+    let notes: std::collections::BTreeSet<&str> = found
+        .iter()
+        .flat_map(|r| &r.notes)
+        .map(String::as_str)
+        .filter(|n| FLAGS.iter().any(|f| f.0 == *n))
+        .collect();
     let notes: Vec<&str> = notes.into_iter().collect();
-    let head = format!("world {number}{}, {}, target {}", if world.is_ordinary { "o" } else { "" }, world.policy.text(), world.target);
+    let head = format!(
+        "world {number}{}, {}, target {}",
+        if world.is_ordinary { "o" } else { "" },
+        world.policy.text(),
+        world.target
+    );
     if answer == 0.0 {
         let line = format!("{head}: nothing [{}]", notes.join(" "));
         return Judged { line, holds: true, requests: asked, ..Judged::default() };
@@ -201,7 +218,9 @@ fn judged(number: u64, requests: u64) -> Judged {
     let off = truth - answer;
     let half = if off > 0.0 { high } else { low };
     let holds = off.abs() <= half.hypot(2.0 * error);
-    let clear = |metric: &str| -> Vec<f64> { found.iter().filter_map(|r| r.value("all", metric)).collect() };
+    let clear = |metric: &str| -> Vec<f64> {
+        found.iter().filter_map(|r| r.value("all", metric)).collect()
+    };
     let good = clear(metric::CLEARLY_GOOD);
     let bad = clear(metric::CLEARLY_BAD);
     let wrong = good.iter().filter(|g| **g > truth + 3.0 * error).count()
@@ -234,25 +253,44 @@ fn law_of_the_search() {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let one = number("ORRERY_WORLD");
     let worlds = number("ORRERY_WORLDS");
-    let requests = number("ORRERY_REQUESTS").unwrap_or(if worlds.or(one).is_some() { 1_000_000 } else { 200_000 });
+    let requests = number("ORRERY_REQUESTS").unwrap_or(if worlds.or(one).is_some() {
+        1_000_000
+    } else {
+        200_000
+    });
     let first = number("ORRERY_FROM").unwrap_or(0);
     let numbers: Vec<u64> = match one {
         Some(one) => vec![one],
         None => (first..first + worlds.unwrap_or(30)).collect(),
     };
-    let all: Vec<Judged> = numbers.into_par_iter().with_max_len(1).map(|n| { let j = judged(n, requests); if worlds.is_some() { println!("{}", j.line); } j }).collect();
+    let learns = |n: &u64| LEARN.contains(&POLICIES[(n % POLICIES.len() as u64) as usize]);
+    let judge = |n: u64| {
+        let judged = judged(n, requests);
+        println!("{}", judged.line);
+        (!learns(&n)).then_some(judged)
+    };
+    let all: Vec<Judged> = numbers.into_par_iter().with_max_len(1).filter_map(judge).collect();
     let mut errors: Vec<f64> = all.iter().map(|j| j.error).collect();
     errors.sort_by(f64::total_cmp);
-    let of = |q: f64| errors[(q * (errors.len() - 1) as f64) as usize] * 100.0;
-    let holds = all.iter().filter(|j| j.holds).count();
-    let ordinary: Vec<&Judged> = all.iter().filter(|j| j.is_ordinary).collect();
-    println!(
-        "{} worlds: intervals hold the truth in {holds}; errors {:+.2} % in the median, {:+.2} to {:+.2} from p5 to p95; \
-         clear rates on the wrong side: {} of {}; undecided: {} of {} and {} of {} ordinary ones; {} requests",
-        all.len(), of(0.5), of(0.05), of(0.95),
-        all.iter().map(|j| j.wrong).sum::<usize>(), all.iter().map(|j| j.clear).sum::<usize>(),
-        all.iter().filter(|j| j.is_undecided).count(), all.len(),
-        ordinary.iter().filter(|j| j.is_undecided).count(), ordinary.len(),
+    let error = |q: f64| errors[(q * (errors.len() - 1) as f64) as usize];
+    let sum = |of: fn(&Judged) -> usize| all.iter().map(of).sum::<usize>();
+    let (n, holds) = (all.len(), sum(|j| j.holds.into()));
+    let (wrong, clear) = (sum(|j| j.wrong), sum(|j| j.clear));
+    let line = format!(
+        "{n} worlds: intervals hold the truth in {holds}; error {:+.2} % in the median, {:+.2} to {:+.2} from p5 to \
+         p95; {wrong} of {clear} clear rates on the wrong side; undecided: {} of {n}, and {} of {} ordinary ones; {} \
+         requests",
+        100.0 * error(0.5),
+        100.0 * error(0.05),
+        100.0 * error(0.95),
+        sum(|j| j.is_undecided.into()),
+        sum(|j| (j.is_undecided && j.is_ordinary).into()),
+        sum(|j| j.is_ordinary.into()),
         all.iter().map(|j| j.requests).sum::<u64>(),
     );
+    println!("{line}");
+    if one.is_none() {
+        assert!(holds as f64 >= HOLD * n as f64 && error(0.5).abs() <= MEDIAN, "{line}");
+        assert!(wrong as f64 <= WRONG * clear as f64, "{line}");
+    }
 }

@@ -162,9 +162,8 @@ fn no_answer_exceeds_the_capacity_whatever_slo_batch_limit_and_policy() {
             let text = format!("{policy}[max_batch={largest}]");
             let r = search.run(&scenario, &PolicySpec::parse(&text).unwrap(), 1).unwrap();
             let found = r.value("all", PEAK).unwrap_or(0.0);
-            let bad = r.value("all", "worst_bad_rate").unwrap_or(0.0);
             assert!(
-                found * (1.0 - bad) <= capacity,
+                found * (1.0 - search.target) <= capacity * 1.000_001,
                 "{text}, SLO {slo_ms} ms: {found}/s of at most {capacity}, {:?}",
                 r.notes
             );
@@ -183,7 +182,7 @@ fn a_long_slo_carries_no_more_than_the_device() {
     for slo_ms in [1e3, 5e3, 1e4, 1e5] {
         let r = search.run(&batching(slo_ms), &fifo, 1).unwrap();
         let found = r.value("all", PEAK).unwrap();
-        assert!(found <= 800.0 && found > 780.0, "SLO {slo_ms}: {found} {:?}", r.notes);
+        assert!(found <= 800.0 * 1.005 && found > 780.0, "SLO {slo_ms}: {found} {:?}", r.notes);
     }
 }
 
@@ -293,6 +292,7 @@ fn the_peak_of_a_list_of_prompts_is_what_its_last_may_wait() {
     let peak = 1.0 / step_s / (1.0 - 4.0 / (0.99 * 3_000.0));
     assert!((found / peak - 1.0).abs() < 0.002, "{found}, closed form {peak}");
     let short = file.with(&[("tokens.count".to_string(), Value::Integer(5))]).unwrap();
+    let search = Search { warm_up_s: 6.0, ..search };
     let error = search.run(&short, &one_by_one("none"), 1).unwrap_err().to_string();
     assert!(error.contains("ends within the warm-up") && error.contains("rate_per_s"), "{error}");
 }

@@ -169,6 +169,7 @@ impl<'a> Evaluator<'a> {
             step_max: 4.0,
             around: false,
             hint: None,
+            most: None,
         };
         let of = |&seed: &u64| {
             let found = bracket.highest(|rate, _| probe(world, &scenario, policy, seed, rate))?;

@@ -26,12 +26,21 @@ fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
 
 /// Good up to `peak`.
 fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
-    move |rate, _| probe(rate <= peak, if rate <= peak { 0.0 } else { 1.0 - peak / rate })
+    move |rate, _| probe(rate <= peak, if rate <= peak { 0.0 } else { 0.1 })
 }
 
 fn from(start: f64) -> Bracket {
     let (tolerance, target) = (0.005, Some(0.01));
-    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, around: true, hint: None }
+    Bracket {
+        start,
+        tolerance,
+        target,
+        step: 2.0,
+        step_max: 2.0,
+        around: true,
+        hint: None,
+        most: None,
+    }
 }
 
 #[test]
@@ -47,9 +56,12 @@ fn the_peak_is_found_from_below_and_from_above_by_any_steps() {
             assert_eq!(found.metastable, None);
             assert_eq!(found.requests, 10 * u64::from(found.probes));
             assert!(found.probes < 40, "{found:?}");
+            // Chance moves a jump: what is clear is at least 1.5 % away from it.
             let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
-            let most = value * 1.005 * ROUNDING;
-            assert!(good == value && bad > 100.0 && bad <= most, "{found:?}");
+            assert!(good <= value * HELD && bad >= value / HELD, "{found:?}");
+            assert!(good > 0.65 * value && bad < 1.2 * value, "{found:?}");
+            let (low, high) = found.within.unwrap();
+            assert!(low == value && high > 100.0 && high <= value * 1.005 * ROUNDING, "{found:?}");
         }
     }
 }
@@ -89,9 +101,8 @@ fn an_answer_that_a_longer_probe_refutes_is_searched_anew() {
     assert!(value <= 80.0 && value * 1.005 > 80.0, "{found:?}");
     assert!(refuted <= 100.0 && refuted * 1.005 > 100.0, "{found:?}");
     assert!(found.at.as_ref().is_some_and(|p| p.good));
-    // Nothing above the answer is clearly good, though shorter probes said so.
-    let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
-    assert!(good <= value && value < bad, "{found:?}");
+    // Nothing near it is clear.
+    assert_eq!((found.clearly_good, found.clearly_bad), (None, None), "{found:?}");
     assert_eq!(found.metastable, Some(0.9), "the answer does not come back from a burst either");
 }
 
@@ -138,11 +149,12 @@ fn a_collapse_above_the_peak_is_not_metastable() {
 fn what_is_undecided_is_no_clear_answer() {
     let wide = |rate: f64, _| {
         let doubt = (50.0..150.0).contains(&rate).then_some(Doubt::Undecided);
-        Ok::<Probe, Infallible>(Probe { doubt, ..probe(rate <= 100.0, 0.02)? })
+        let bad_rate = if rate <= 100.0 { 0.0 } else { 0.5 };
+        Ok::<Probe, Infallible>(Probe { doubt, ..probe(rate <= 100.0, bad_rate)? })
     };
     let Ok(found) = from(90.0).highest(wide);
     let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
-    assert!(good < 50.0 && bad >= 150.0 && !found.at.unwrap().is_sure());
+    assert!(good < 50.0 && bad >= 150.0, "{good} {bad}");
 }
 
 #[test]
