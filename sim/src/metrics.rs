@@ -35,6 +35,9 @@ use crate::time::{Span, Time};
 use parts::Parts;
 use requests::Requests;
 
+/// Batches of as many items or more are counted together.
+pub const UNITS_MAX: u32 = 8192;
+
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFigures {
@@ -109,6 +112,8 @@ pub struct Metrics {
     devices: Vec<DeviceFigures>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
+    /// Batches by model and the items that were computed; those of [`UNITS_MAX`] and more together.
+    batch_units: Vec<Vec<u64>>,
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
     in_system_ns: u128,
     in_system: u64,
@@ -174,6 +179,12 @@ impl Metrics {
     /// How many batches had each number of requests; the index is the number.
     pub fn batch_sizes(&self) -> &[u64] {
         &self.batch_sizes
+    }
+
+    /// How many batches of each model had each number of items, padding included; the index is the number, and the last
+    /// one that is possible is [`UNITS_MAX`], for it and all above.
+    pub fn batch_units(&self) -> &[Vec<u64>] {
+        &self.batch_units
     }
 
     /// The mean number of requests in a batch.
@@ -259,6 +270,15 @@ impl Observer for Metrics {
                     self.batch_sizes.resize(size + 1, 0);
                 }
                 self.batch_sizes[size] += 1;
+                let (model, units) = (batch.model.index(), batch.units.min(UNITS_MAX) as usize);
+                if self.batch_units.len() <= model {
+                    self.batch_units.resize_with(model + 1, Vec::new);
+                }
+                let counts = &mut self.batch_units[model];
+                if counts.len() <= units {
+                    counts.resize(units + 1, 0);
+                }
+                counts[units] += 1;
             }
             Outcome::Rejected(_) => device.refused += 1,
             Outcome::Preempted { .. } => device.preempted += 1,

@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::value::What;
 use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
+use orrery_scenario::replication::MeasuredSizes;
 use orrery_scenario::{PolicySpec, Scenario};
 use toml::{Table, Value};
 
@@ -103,6 +104,21 @@ pub fn all() -> Vec<Assumption> {
             },
         },
         Assumption {
+            name: "padding up to a measured size",
+            key: "model.NAME.between",
+            unit: "(0: linear, 1: next)",
+            to: Objective::Median3,
+            range: |w| match gaps(w)?.is_empty() {
+                true => Err("no size lies between two measured ones".to_string()),
+                false => Ok(Range::Whole(vec![0, 1])),
+            },
+            changes: |w, next| {
+                let between = if next == 0.0 { "linear" } else { "next" };
+                let key = |name| (format!("model.{name}.between"), Value::from(between));
+                gaps(w).unwrap_or_default().into_iter().map(key).collect()
+            },
+        },
+        Assumption {
             name: "noise of execution times",
             key: "noise",
             unit: "sigma",
@@ -155,6 +171,16 @@ fn listed(w: &World<'_>) -> Result<Vec<(String, LatencyLaw)>, String> {
         return Err("models of a zoo, and copies, have no latency of their own to add to".into());
     }
     Ok(models.iter().map(|m| (m.name.clone(), m.latency.clone())).collect())
+}
+
+/// The listed models whose latencies were measured at some sizes, with others between them.
+fn gaps(w: &World<'_>) -> Result<Vec<String>, String> {
+    let sizes = w.scenario.measured_sizes();
+    let has_gap = |kind: &MeasuredSizes| {
+        kind.between.is_some() && kind.sizes.windows(2).any(|two| two[1] > two[0] + 1)
+    };
+    let own = listed(w)?.into_iter().zip(sizes).filter(|(_, kinds)| kinds.iter().any(has_gap));
+    Ok(own.map(|((name, _), _)| name).collect())
 }
 
 /// The smallest fixed part of a law, which may be taken away; why it has none.

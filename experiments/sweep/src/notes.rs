@@ -54,9 +54,56 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
         };
         out.push(format!("Seeds: {}.{warm_up}", seeds_of(rows)));
     }
+    out.extend(unmeasured(rows));
     out.extend(flags_of(rows));
     out.extend(too_short(rows));
     out
+}
+
+/// What is said of batches whose size was not measured, of each policy that made some.
+pub fn unmeasured(rows: &[Row]) -> Vec<String> {
+    let mut out = Vec::new();
+    for metric in metric::UNMEASURED {
+        let is_own = |r: &&Row| r.metric == metric && r.versus.is_empty();
+        let known = rows.iter().filter(is_own).filter_map(|row| {
+            let sizes = row.flags.split(' ').find_map(|flag| flag.strip_prefix("sizes:"))?;
+            let (least, most) = sizes.split_once('-')?;
+            let sizes: (u32, u32) = (least.parse().ok()?, most.parse().ok()?);
+            Some((&*row.policy, (row.value?, row.value?), sizes))
+        });
+        let known: Vec<_> = known.collect();
+        for policy in distinct(known.iter().map(|k| k.0)) {
+            let own = known.iter().filter(|k| k.0 == policy).map(|k| (k.1, k.2));
+            let both = own.reduce(|(a, c), (b, d)| {
+                ((a.0.min(b.0), a.1.max(b.1)), (c.0.min(d.0), c.1.max(d.1)))
+            });
+            let words = both.map(|(share, sizes)| unmeasured_in_words(metric, share, sizes));
+            out.extend(words.map(|words| format!("{words} ({policy})")));
+        }
+    }
+    out
+}
+
+/// The same from the least and the largest share, and the least and the largest size.
+pub fn unmeasured_in_words(metric: &str, share: (f64, f64), sizes: (u32, u32)) -> String {
+    let range = |a: String, b: String| if a == b { a } else { format!("{a} to {b}") };
+    let sizes = range(sizes.0.to_string(), sizes.1.to_string());
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let share = range(percent(share.0), percent(share.1));
+    let are_charged = match metric {
+        metric::INTERPOLATED => {
+            "were not measured: a line between the measured sizes says what they take (`between = \"linear\"`; \
+             `\"next\"` charges each as the next larger one)"
+        }
+        metric::ROUNDED_UP => {
+            "were not measured: each is charged as the next larger measured size (`between = \"next\"`)"
+        }
+        _ => {
+            "are larger than all that were measured: each is charged in proportion to the largest. Measure them, or \
+             lower the limit of a batch"
+        }
+    };
+    format!("batches of {sizes}, {share} % of all, {are_charged}.")
 }
 
 /// Below this finish rate a reader asks whether a run is overloaded.

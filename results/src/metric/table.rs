@@ -63,6 +63,12 @@ table! {
     MEAN_BATCH_SIZE = size("mean_batch_size").run("batch", 2).page("mean batch");
     /// search, run at the answer: median over batches
     BATCH_SIZE_P50 = size("batch_size_p50").page("batch p50");
+    /// the share of batches whose size was not measured and lies between two that were: on a line between them
+    INTERPOLATED = share("interpolated_batches");
+    /// the same with `between = "next"`: they take as long as the next larger one
+    ROUNDED_UP = share("rounded_up_batches");
+    /// the share of batches larger than all that were measured: in proportion to the largest
+    EXTRAPOLATED = share("extrapolated_batches");
     /// busy time / time up; for all devices together and for each
     UTILISATION = share("utilisation").run("busy", 3).page("utilisation");
     /// number of requests that arrived after the warm-up
