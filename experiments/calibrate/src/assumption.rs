@@ -104,6 +104,17 @@ pub fn all() -> Vec<Assumption> {
             },
         },
         Assumption {
+            name: "noise of execution times",
+            key: "noise",
+            unit: "sigma",
+            to: Objective::Tail,
+            range: |_| Ok(Range::Between(0.001, 1.0, true)),
+            changes: |_, sigma| {
+                let law = Table::from_iter([("lognormal".to_string(), Value::Float(sigma))]);
+                vec![("noise".to_string(), Value::Table(law))]
+            },
+        },
+        Assumption {
             name: "padding up to a measured size",
             key: "model.NAME.between",
             unit: "(0: linear, 1: next)",
@@ -116,17 +127,6 @@ pub fn all() -> Vec<Assumption> {
                 let between = if next == 0.0 { "linear" } else { "next" };
                 let key = |name| (format!("model.{name}.between"), Value::from(between));
                 gaps(w).unwrap_or_default().into_iter().map(key).collect()
-            },
-        },
-        Assumption {
-            name: "noise of execution times",
-            key: "noise",
-            unit: "sigma",
-            to: Objective::Tail,
-            range: |_| Ok(Range::Between(0.001, 1.0, true)),
-            changes: |_, sigma| {
-                let law = Table::from_iter([("lognormal".to_string(), Value::Float(sigma))]);
-                vec![("noise".to_string(), Value::Table(law))]
             },
         },
         Assumption {
