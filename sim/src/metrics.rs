@@ -114,6 +114,8 @@ pub struct Metrics {
     batch_sizes: Vec<u64>,
     /// Batches by model and the items that were computed; those of [`UNITS_MAX`] and more together.
     batch_units: Vec<Vec<u64>>,
+    /// The most items of a request, and of a batch, padding included.
+    largest: (u32, u32),
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
     in_system_ns: u128,
     in_system: u64,
@@ -171,6 +173,11 @@ impl Metrics {
         self.requests.lead()
     }
 
+    /// The share of the measured time that was left when the last request that counts had arrived; zero of none.
+    pub fn drain(&self) -> f64 {
+        self.requests.drain()
+    }
+
     /// By device.
     pub fn devices(&self) -> &[DeviceFigures] {
         &self.devices
@@ -185,6 +192,11 @@ impl Metrics {
     /// one that is possible is [`UNITS_MAX`], for it and all above.
     pub fn batch_units(&self) -> &[Vec<u64>] {
         &self.batch_units
+    }
+
+    /// The most items of a batch, padding included, where a request had more than one.
+    pub fn largest_batch_items(&self) -> Option<u32> {
+        (self.largest.0 > 1).then_some(self.largest.1)
     }
 
     /// The mean number of requests in a batch.
@@ -234,6 +246,7 @@ impl Observer for Metrics {
     fn arrived(&mut self, now: Time, request: &Request) {
         self.step(now);
         self.in_system += 1;
+        self.largest.0 = self.largest.0.max(request.size);
         self.requests.arrived(request);
     }
 
@@ -279,6 +292,7 @@ impl Observer for Metrics {
                     counts.resize(units + 1, 0);
                 }
                 counts[units] += 1;
+                self.largest.1 = self.largest.1.max(batch.units);
             }
             Outcome::Rejected(_) => device.refused += 1,
             Outcome::Preempted { .. } => device.preempted += 1,

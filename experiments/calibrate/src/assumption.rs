@@ -39,7 +39,7 @@ pub struct Assumption {
     /// The key that it sets.
     pub key: &'static str,
     /// The unit of its value.
-    pub unit: &'static str,
+    pub unit: fn(&PolicySpec) -> &'static str,
     /// What it is fitted to.
     pub to: Objective,
     /// The values that are tried; why it cannot be tried.
@@ -76,7 +76,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "reply delay",
             key: "delays.reply_ms",
-            unit: "ms",
+            unit: |_| "ms",
             to: Objective::Median,
             range: |w| Ok(Range::Between(0.0, 2.0 * longest_ms(w), true)),
             changes: |_, ms| vec![("delays.reply_ms".to_string(), Value::Float(ms))],
@@ -84,7 +84,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "overhead per batch",
             key: "model.NAME.latency",
-            unit: "ms",
+            unit: |_| "ms",
             to: Objective::Median3,
             range: overhead_range,
             changes: overhead,
@@ -92,7 +92,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "batch limit",
             key: "policy.NAME.max_batch",
-            unit: "requests",
+            unit: |policy| policy.batch_unit().unwrap_or("requests"),
             to: Objective::Median3,
             range: |w| match limit(w.policy) {
                 true => Ok(Range::Whole(limits())),
@@ -106,7 +106,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "noise of execution times",
             key: "noise",
-            unit: "sigma",
+            unit: |_| "sigma",
             to: Objective::Tail,
             range: |_| Ok(Range::Between(0.001, 1.0, true)),
             changes: |_, sigma| {
@@ -117,7 +117,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "padding up to a measured size",
             key: "model.NAME.between",
-            unit: "(0: linear, 1: next)",
+            unit: |_| "(0: linear, 1: next)",
             to: Objective::Median3,
             range: |w| match gaps(w)?.is_empty() {
                 true => Err("no size lies between two measured ones".to_string()),
@@ -132,7 +132,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "sharing of a device",
             key: "device.KIND.sharing",
-            unit: "",
+            unit: |_| "",
             to: Objective::Median3,
             range: |_| {
                 Err("not tried here: set `lanes` and `sharing` of the device in the scenario"

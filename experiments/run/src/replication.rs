@@ -62,6 +62,9 @@ pub struct Replication {
     /// Whether no request came in so much of the measured time that chance does not explain it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late_start: bool,
+    /// Whether no request came in more than a tenth of the measured time, at its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drain: bool,
     /// Requests still in the system at the end.
     pub pending: u64,
     /// Requests that arrived, by batch in the order of arrival.
@@ -180,7 +183,8 @@ impl Replication {
             notes.extend(u.sizes.map(|(least, most)| format!("{}:{least}-{most}", u.metric)));
         }
         let late_start = is_late(metrics.lead(), total.offered);
-        Replication { seed, measures, diverging, late_start, pending, offered, in_time, notes }
+        let drain = metrics.drain() > 0.1;
+        Replication { seed, measures, diverging, late_start, drain, pending, offered, in_time, notes }
     }
 
     /// Keeps what is about the whole run, and about groups of applications: an experiment's rows are about these.
@@ -321,6 +325,9 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         Measure::of("all", metric::MEAN_BATCH_SIZE, size, batches),
         series.mean_batch_size(),
     ));
+    if let Some(items) = metrics.largest_batch_items() {
+        out.push(Measure::of("all", metric::LARGEST_BATCH, f64::from(items), batches));
+    }
     let (busy, up) = metrics
         .devices()
         .iter()

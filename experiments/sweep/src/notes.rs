@@ -5,12 +5,12 @@ use super::rows::seeds_of;
 use super::scenario_cell::Subject;
 use orrery_report::say;
 use orrery_results::{Flags, Row, metric};
-use orrery_scenario::Scenario;
+use orrery_scenario::{PolicySpec, Scenario};
 use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_sim::metrics::LEAST_ARRIVALS;
 
 /// What flags of a run say.
-const SAYS: [(&str, &str); 6] = [
+const SAYS: [(&str, &str); 7] = [
     (
         Flags::FEW_SAMPLES,
         "?: not enough samples for a reliable quantile (p99 needs 662, MLPerf's early-stopping bound).",
@@ -28,6 +28,11 @@ const SAYS: [(&str, &str); 6] = [
         "late-start: no request came in the first part of the measured time, more than a tenth of it; goodput and \
          utilisation are averages over that part too. Times count from the start of the run: choose a slice of the \
          list, or subtract its first time.",
+    ),
+    (
+        Flags::DRAIN,
+        "drain: no request came in the last part of the measured time, more than a tenth of it; goodput and utilisation are \
+         averages over that part too. Run longer, or stop with the arrivals (`until_s`).",
     ),
     (Flags::PENDING, "pending: requests were still in the system when the run stopped."),
     (Flags::WIDE, "wide: the interval was still too wide when the limit of seeds was reached."),
@@ -54,14 +59,33 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
         };
         out.push(format!("Seeds: {}.{warm_up}", seeds_of(rows)));
     }
-    out.extend(unmeasured(rows));
+    out.extend(of_batches(rows));
     out.extend(flags_of(rows));
     out.extend(too_short(rows));
     out
 }
 
+/// What is said of the batches of a run: their items, where requests have several, and sizes that were not measured.
+pub fn of_batches(rows: &[Row]) -> Vec<String> {
+    let is_own = |r: &&Row| r.metric == metric::LARGEST_BATCH && r.versus.is_empty();
+    let mut largest: Vec<(&str, f64)> = Vec::new();
+    for row in rows.iter().filter(is_own) {
+        let items = row.value.unwrap_or(0.0);
+        match largest.iter_mut().find(|l| l.0 == row.policy) {
+            Some(known) => known.1 = known.1.max(items),
+            None => largest.push((&row.policy, items)),
+        }
+    }
+    let words = largest.into_iter().map(|(policy, items)| {
+        let unit = PolicySpec::parse(policy).ok().and_then(|p| p.batch_unit());
+        let counts = unit.map_or(String::new(), |unit| format!("; `max_batch` counts {unit}"));
+        format!("requests have several items: the largest batch has {items:.0}{counts}. ({policy})")
+    });
+    words.chain(unmeasured(rows)).collect()
+}
+
 /// What is said of batches whose size was not measured, of each policy that made some.
-pub fn unmeasured(rows: &[Row]) -> Vec<String> {
+fn unmeasured(rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
     for metric in metric::UNMEASURED {
         let is_own = |r: &&Row| r.metric == metric && r.versus.is_empty();
@@ -166,6 +190,7 @@ pub fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario_cell::Subject;
 
     #[test]
     fn a_short_run_that_misses_deadlines_says_that_its_backlog_was_not_judged() {
@@ -179,5 +204,38 @@ mod tests {
         let of = |n, rate| too_short(&[row(metric::REQUESTS, n), row(metric::FINISH_RATE, rate)]);
         assert!(of(1999.0, 0.2).is_some_and(|note| note.contains("fewer than 2000 requests")));
         assert_eq!([of(1999.0, 0.95), of(2000.0, 0.2)], [None, None]);
+    }
+
+    /// Over all policies with a limit: no batch has more of what its parameter's unit says, and the run says which.
+    #[test]
+    fn a_limit_of_batches_counts_what_its_parameter_says_and_the_run_says_so() {
+        let text = |policy: &str| {
+            format!(
+                "policies = [\"{policy}\"]\narrivals = {{ poisson = {{ rate_per_s = 600.0 }}, requests = 400 }}\n\
+                 [[device]]\ncan_preempt = true\n\
+                 [[model]]\nname = \"m\"\nslo_ms = 400\nlatency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 9.0 }} }}\n\
+                 [[app]]\nname = \"a\"\nmodel = \"m\"\nsize = 4\n"
+            )
+        };
+        let mut units = Vec::new();
+        for table in orrery_scenario::policies::all() {
+            let Ok(policy) = PolicySpec::parse(&format!("{}[max_batch=8]", table.about.name)) else {
+                continue;
+            };
+            let scenario = Scenario::from_text("s.toml", &text(policy.text())).unwrap();
+            let run = Subject::one(&scenario, &policy, 1).unwrap();
+            let place = Row { policy: policy.text().into(), ..Row::default() };
+            let rows = crate::rows::rows(&place, &crate::seeds::Seeds { first: 1, count: 1, until_ci: None }, &[run]);
+            let unit = policy.batch_unit().unwrap();
+            let most = if unit == "items" { 8.0 } else { 32.0 };
+            let largest = rows.iter().find(|r| r.metric == metric::LARGEST_BATCH).unwrap();
+            assert!(largest.value.unwrap() <= most, "{}: {largest:?}", policy.text());
+            let note = of_batches(&rows).join(" ");
+            let says = format!("has {}; `max_batch` counts {unit}", largest.value.unwrap());
+            assert!(note.contains(&says), "{note}");
+            units.push((table.about.name, unit, largest.value.unwrap()));
+        }
+        assert!(units.contains(&("timeout", "items", 8.0)), "{units:?}");
+        assert!(units.contains(&("fifo", "requests", 32.0)), "{units:?}");
     }
 }

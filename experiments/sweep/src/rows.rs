@@ -116,6 +116,9 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
     if is_average && runs.iter().any(|r| r.late_start) {
         row.flag(Flags::LATE_START);
     }
+    if is_average && runs.iter().any(|r| r.drain) {
+        row.flag(Flags::DRAIN);
+    }
     if runs.iter().any(|r| r.pending > 0) {
         row.flag(Flags::PENDING);
     }

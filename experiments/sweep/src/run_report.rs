@@ -163,9 +163,12 @@ fn devices_of(rows: &[Row], advise: bool) -> Vec<String> {
         }
         let policy = &cell[0].policy;
         out.push(format!("{policy}: busy {}", shares(&busy)));
-        if let Some(advice) = Advice::of(&own).filter(|a| advise && a.devices > 1) {
-            out.push(format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"));
-        }
+        let advice = Advice::of(&own).filter(|a| advise && a.devices > 1);
+        let unsteady = [Flags::LATE_START, Flags::DRAIN].into_iter().find(|f| own.iter().any(|r| r.has_flag(f)));
+        out.extend(advice.map(|advice| match unsteady {
+            Some(flag) => format!("{policy}: no advice on their number: `{flag}`"),
+            None => format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"),
+        }));
     }
     out
 }

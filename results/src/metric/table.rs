@@ -63,6 +63,8 @@ table! {
     MEAN_BATCH_SIZE = size("mean_batch_size").run("batch", 2).page("mean batch");
     /// search, run at the answer: median over batches
     BATCH_SIZE_P50 = size("batch_size_p50").page("batch p50");
+    /// where requests have sizes: the most items of a batch that ran to its end, padding included
+    LARGEST_BATCH = amount("largest_batch_items", "items");
     /// the share of batches whose size was not measured and lies between two that were: on a line between them
     INTERPOLATED = share("interpolated_batches");
     /// the same with `between = "next"`: they take as long as the next larger one
