@@ -116,6 +116,8 @@ pub struct Metrics {
     batch_units: Vec<Vec<u64>>,
     /// The most items of a request, and of a batch, padding included.
     largest: (u32, u32),
+    /// Devices that are up or draining, and the most that were at once.
+    up: (u32, u32),
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
     in_system_ns: u128,
     in_system: u64,
@@ -181,6 +183,11 @@ impl Metrics {
     /// By device.
     pub fn devices(&self) -> &[DeviceFigures] {
         &self.devices
+    }
+
+    /// The most devices that were up, or draining, at once.
+    pub fn most_devices(&self) -> u32 {
+        self.up.1
     }
 
     /// How many batches had each number of requests; the index is the number.
@@ -330,11 +337,16 @@ impl Observer for Metrics {
     fn device(&mut self, now: Time, id: DeviceId, change: Change) {
         let device = device_at(&mut self.devices, id);
         match change {
-            Change::Up => device.up_since = Some(now),
+            Change::Up => {
+                device.up_since = Some(now);
+                self.up.0 += 1;
+                self.up.1 = self.up.1.max(self.up.0);
+            }
             Change::Draining => {}
             Change::Down => {
                 if let Some(since) = device.up_since.take() {
                     device.up += now - since;
+                    self.up.0 -= 1;
                 }
             }
         }

@@ -87,6 +87,8 @@ pub struct ScopeNames {
     pub groups: Vec<String>,
     /// The batch sizes that were measured, by model and kind of device.
     pub measured: Vec<Vec<MeasuredSizes>>,
+    /// Whether devices come and go with the load.
+    pub scales: bool,
 }
 
 /// The batch sizes that a model's latencies were measured at.
@@ -161,6 +163,9 @@ impl Replication {
         }
         of_scope("all", &total, &means, seconds, &mut measures);
         add_run(metrics, series, &mut measures);
+        if names.scales {
+            add_devices(metrics, series, &mut measures);
+        }
         for (kind, names, view) in [
             ("group", &names.groups, View::Groups),
             ("model", &names.models, View::Models),
@@ -315,6 +320,21 @@ fn ns(batched: Option<Batched>) -> Option<Batched> {
         let interval = Interval { mean: mean * 1e6, low: low * 1e6, high: high * 1e6 };
         Batched { interval, ..b }
     })
+}
+
+/// What a cluster was that comes and goes.
+fn add_devices(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
+    let up: u128 = metrics.devices().iter().map(|d| u128::from(d.up.ns())).sum();
+    let mean = up as f64 / metrics.end().ns().max(1) as f64;
+    let [asked, released] = series.asked_and_released();
+    for (name, value) in [
+        (metric::DEVICES_UP, mean),
+        (metric::DEVICES_UP_MAX, f64::from(metrics.most_devices())),
+        (metric::ASKED_DEVICES, asked as f64),
+        (metric::RELEASED_DEVICES, released as f64),
+    ] {
+        out.push(Measure::of("all", name, value, asked + released));
+    }
 }
 
 /// What only the whole run has.

@@ -60,8 +60,53 @@ pub fn notes_of(rows: &[Row]) -> Vec<String> {
         out.push(format!("Seeds: {}.{warm_up}", seeds_of(rows)));
     }
     out.extend(of_batches(rows));
+    out.extend(of_devices(rows));
     out.extend(flags_of(rows));
     out.extend(too_short(rows));
+    out
+}
+
+/// A cluster flaps where more devices than this were asked for and released an hour, for each that was up.
+const FLAPS_PER_H: f64 = 1.0;
+/// Fewer changes are no flapping.
+const FLAPS_LEAST: f64 = 10.0;
+/// Numbers of devices that differ by more are not compared without a word.
+const UNEQUAL: f64 = 1.05;
+
+/// What is said of clusters that come and go.
+fn of_devices(rows: &[Row]) -> Vec<String> {
+    let mut out = Vec::new();
+    let (mut flapping, mut up): (Vec<&str>, Vec<(&str, f64)>) = (Vec::new(), Vec::new());
+    for cell in rows.chunk_by(|a, b| a.axes == b.axes && a.policy == b.policy) {
+        let of = |metric: &str| {
+            let is_it = |r: &&Row| r.scope == "all" && r.metric == metric && r.versus.is_empty();
+            cell.iter().find(is_it)?.value
+        };
+        let Some(mean) = of(metric::DEVICES_UP) else { continue };
+        up.push((&cell[0].policy, mean));
+        let both = [metric::ASKED_DEVICES, metric::RELEASED_DEVICES].map(|m| of(m).unwrap_or(0.0));
+        let turns = both[0].min(both[1]);
+        let hours = of(metric::REQUESTS).zip(of(metric::GOODPUT)).zip(of(metric::FINISH_RATE));
+        let hours = hours.map_or(0.0, |((n, good), rate)| n * rate / good / 3600.0);
+        if turns >= FLAPS_LEAST && turns > FLAPS_PER_H * hours * mean {
+            flapping.push(&cell[0].policy);
+        }
+    }
+    let flapping = distinct(flapping.into_iter()).join(", ");
+    if !flapping.is_empty() {
+        out.push(format!(
+            "flapping: more devices were asked for and released than were up, each hour: raise `every_s` of \
+             `[autoscale]`, or begin with more. ({flapping})"
+        ));
+    }
+    let ends = up.iter().map(|u| (u.1, u.1)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    if ends.is_some_and(|(least, most)| most > UNEQUAL * least) && rows.iter().all(|r| r.axes == rows[0].axes) {
+        let each: Vec<String> = up.iter().map(|(p, n)| format!("{p} {n:.1}")).collect();
+        out.push(format!(
+            "policies are compared at unequal cost; devices up in the mean: {}.",
+            each.join(", ")
+        ));
+    }
     out
 }
 
@@ -204,6 +249,33 @@ mod tests {
         let of = |n, rate| too_short(&[row(metric::REQUESTS, n), row(metric::FINISH_RATE, rate)]);
         assert!(of(1999.0, 0.2).is_some_and(|note| note.contains("fewer than 2000 requests")));
         assert_eq!([of(1999.0, 0.95), of(2000.0, 0.2)], [None, None]);
+    }
+
+    #[test]
+    fn a_cluster_that_comes_and_goes_says_how_large_it_was_and_whether_it_flaps() {
+        let text = |every_s: f64| {
+            format!(
+                "policies = [\"fifo[max_batch=1]\"]\narrivals = {{ poisson = {{ rate_per_s = 50.0 }}, duration_s = 200 }}\n\
+                 autoscale = {{ every_s = {every_s}, startup_s = 1.0, most = 50 }}\n\
+                 [[model]]\nname = \"m\"\nslo_ms = 150\nlatency = {{ affine = {{ alpha_ms = 0.1, beta_ms = 100.0 }} }}\n\
+                 [[app]]\nname = \"a\"\nmodel = \"m\"\n"
+            )
+        };
+        let note = |every_s: f64| {
+            let scenario = Scenario::from_text("s.toml", &text(every_s)).unwrap();
+            let policy = scenario.policies().unwrap().remove(0);
+            let run = Subject::one(&scenario, &policy, 1).unwrap();
+            let value = |metric| run.value("all", metric).unwrap();
+            let (mean, most) = (value(metric::DEVICES_UP), value(metric::DEVICES_UP_MAX));
+            assert!(mean > 1.0 && mean <= most && most <= 50.0, "{mean} {most}");
+            // What was asked for and not given back is there at the end, with the one that was there.
+            assert!(1.0 + value(metric::ASKED_DEVICES) - value(metric::RELEASED_DEVICES) <= most);
+            let seeds = crate::seeds::Seeds { first: 1, count: 1, until_ci: None };
+            let place = Row { policy: policy.text().into(), ..Row::default() };
+            of_devices(&crate::rows::rows(&place, &seeds, &[run])).join(" ")
+        };
+        assert!(note(0.5).starts_with("flapping: "));
+        assert_eq!(note(100.0), "");
     }
 
     /// Over all policies with a limit: no batch has more of what its parameter's unit says, and the run says which.

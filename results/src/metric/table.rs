@@ -186,6 +186,8 @@ table! {
     END_MAX = time("end_max_ns");
     /// mean number of devices that were up
     DEVICES_UP = devices("devices_up");
+    /// where devices come and go: the most that were up at once
+    DEVICES_UP_MAX = devices("devices_up_max");
     /// mean number of devices that were busy
     DEVICES_BUSY = devices("devices_busy");
     /// devices that were asked for
