@@ -4,9 +4,9 @@
 
 use crate::case::Case;
 use crate::value::What;
+use orrery_scenario::replication::MeasuredSizes;
 use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
-use orrery_scenario::replication::MeasuredSizes;
 use orrery_scenario::{PolicySpec, Scenario};
 use toml::{Table, Value};
 

@@ -53,7 +53,8 @@ pub fn document(c: &Calibration) -> Page {
     page.section("Figure", parity(c));
     for note in &c.notes {
         let of = |label| Some((label, note.strip_prefix(label)?.strip_prefix(": ")?));
-        let (label, words) = ["left out", "sizes"].into_iter().find_map(of).unwrap_or(("file", note));
+        let (label, words) =
+            ["left out", "sizes"].into_iter().find_map(of).unwrap_or(("file", note));
         page.ask(label, words);
     }
     page.ask("policy", c.policy.text());

@@ -189,7 +189,17 @@ impl Replication {
         }
         let late_start = is_late(metrics.lead(), total.offered);
         let drain = metrics.drain() > 0.1;
-        Replication { seed, measures, diverging, late_start, drain, pending, offered, in_time, notes }
+        Replication {
+            seed,
+            measures,
+            diverging,
+            late_start,
+            drain,
+            pending,
+            offered,
+            in_time,
+            notes,
+        }
     }
 
     /// Keeps what is about the whole run, and about groups of applications: an experiment's rows are about these.

@@ -5,8 +5,8 @@ use super::rows::seeds_of;
 use super::scenario_cell::Subject;
 use orrery_report::say;
 use orrery_results::{Flags, Row, metric};
-use orrery_scenario::{PolicySpec, Scenario};
 use orrery_scenario::scenario::caveats::CAVEATS;
+use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::metrics::LEAST_ARRIVALS;
 
 /// What flags of a run say.
@@ -100,7 +100,9 @@ fn of_devices(rows: &[Row]) -> Vec<String> {
         ));
     }
     let ends = up.iter().map(|u| (u.1, u.1)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-    if ends.is_some_and(|(least, most)| most > UNEQUAL * least) && rows.iter().all(|r| r.axes == rows[0].axes) {
+    if ends.is_some_and(|(least, most)| most > UNEQUAL * least)
+        && rows.iter().all(|r| r.axes == rows[0].axes)
+    {
         let each: Vec<String> = up.iter().map(|(p, n)| format!("{p} {n:.1}")).collect();
         out.push(format!(
             "policies are compared at unequal cost; devices up in the mean: {}.",
@@ -291,13 +293,18 @@ mod tests {
         };
         let mut units = Vec::new();
         for table in orrery_scenario::policies::all() {
-            let Ok(policy) = PolicySpec::parse(&format!("{}[max_batch=8]", table.about.name)) else {
+            let Ok(policy) = PolicySpec::parse(&format!("{}[max_batch=8]", table.about.name))
+            else {
                 continue;
             };
             let scenario = Scenario::from_text("s.toml", &text(policy.text())).unwrap();
             let run = Subject::one(&scenario, &policy, 1).unwrap();
             let place = Row { policy: policy.text().into(), ..Row::default() };
-            let rows = crate::rows::rows(&place, &crate::seeds::Seeds { first: 1, count: 1, until_ci: None }, &[run]);
+            let rows = crate::rows::rows(
+                &place,
+                &crate::seeds::Seeds { first: 1, count: 1, until_ci: None },
+                &[run],
+            );
             let unit = policy.batch_unit().unwrap();
             let most = if unit == "items" { 8.0 } else { 32.0 };
             let largest = rows.iter().find(|r| r.metric == metric::LARGEST_BATCH).unwrap();

@@ -109,7 +109,8 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
         runs.iter().flat_map(|r| &r.notes).filter(is_of_answer).for_each(|note| row.flag(note));
     }
     let own = runs.iter().flat_map(|r| &r.notes).filter_map(|note| sizes_of(note));
-    let own = own.filter(|(metric, ..)| *metric == row.metric).map(|(_, least, most)| (least, most));
+    let own =
+        own.filter(|(metric, ..)| *metric == row.metric).map(|(_, least, most)| (least, most));
     let ends = own.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     ends.into_iter().for_each(|(least, most)| row.flag(&format!("sizes:{least}-{most}")));
     let is_average = [metric::GOODPUT, metric::UTILISATION].contains(&&*row.metric);

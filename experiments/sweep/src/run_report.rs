@@ -173,7 +173,9 @@ fn devices_of(rows: &[Row]) -> Vec<String> {
         }
         out.push(format!("{policy}: busy {}", shares(&busy)));
         let advice = Advice::of(&own).filter(|a| a.devices > 1);
-        let unsteady = [Flags::LATE_START, Flags::DRAIN].into_iter().find(|f| own.iter().any(|r| r.has_flag(f)));
+        let unsteady = [Flags::LATE_START, Flags::DRAIN]
+            .into_iter()
+            .find(|f| own.iter().any(|r| r.has_flag(f)));
         out.extend(advice.map(|advice| match unsteady {
             Some(flag) => format!("{policy}: no advice on their number: `{flag}`"),
             None => format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"),

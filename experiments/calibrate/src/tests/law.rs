@@ -337,10 +337,7 @@ const CHANGED: [(&str, (&str, &str)); 5] = [
     ),
     ("batch limit", ("max_batch=8", "max_batch=4")),
     ("noise of execution times", ("[arrivals]", "[noise]\nlognormal = 0.3\n[arrivals]")),
-    (
-        "padding up to a measured size",
-        ("between = \"next\"", "between = \"linear\""),
-    ),
+    ("padding up to a measured size", ("between = \"next\"", "between = \"linear\"")),
 ];
 
 /// At once there is nothing but a rate, which tells no assumption from another: then none is recommended.
