@@ -263,6 +263,9 @@ fn find_values(name: &str) -> Option<&'static Metric> {
     find(difference_in(name).unwrap_or(name))
 }
 
+/// The metrics of batches whose size was not measured.
+pub const UNMEASURED: [&str; 3] = [INTERPOLATED, ROUNDED_UP, EXTRAPOLATED];
+
 /// The quantiles of latency that every run reports, with their metrics.
 pub fn quantiles() -> impl Iterator<Item = (f64, &'static str)> {
     ALL.iter().filter_map(|m| Some((m.quantile?, m.name)))

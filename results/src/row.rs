@@ -136,6 +136,8 @@ impl Flags {
     pub const PENDING: &'static str = "pending";
     /// Nothing arrived in the first part of the measured time, over which rates are averaged as well.
     pub const LATE_START: &'static str = "late-start";
+    /// Nothing arrived in the last part of the measured time, over which rates are averaged as well.
+    pub const DRAIN: &'static str = "drain";
     /// There is no value: the column `reason` says why.
     pub const NO_ANSWER: &'static str = "no-answer";
 }

@@ -157,7 +157,7 @@ impl Grid {
 }
 
 fn table(rows: &[(u32, Span)], k: u32) -> Span {
-    if let Some(&(_, latency)) = rows.iter().find(|r| r.0 >= k) {
+    if let Some(&(_, latency)) = rows.get(rows.partition_point(|r| r.0 < k)) {
         return latency;
     }
     let &(size, latency) = rows.last().expect("a measured table has at least one row");

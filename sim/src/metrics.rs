@@ -35,6 +35,9 @@ use crate::time::{Span, Time};
 use parts::Parts;
 use requests::Requests;
 
+/// Batches of as many items or more are counted together.
+pub const UNITS_MAX: u32 = 8192;
+
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFigures {
@@ -109,6 +112,12 @@ pub struct Metrics {
     devices: Vec<DeviceFigures>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
+    /// Batches by model and the items that were computed; those of [`UNITS_MAX`] and more together.
+    batch_units: Vec<Vec<u64>>,
+    /// The most items of a request, and of a batch, padding included.
+    largest: (u32, u32),
+    /// Devices that are up or draining, and the most that were at once.
+    up: (u32, u32),
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
     in_system_ns: u128,
     in_system: u64,
@@ -166,14 +175,35 @@ impl Metrics {
         self.requests.lead()
     }
 
+    /// The share of the measured time that was left when the last request that counts had arrived; zero of none.
+    pub fn drain(&self) -> f64 {
+        self.requests.drain()
+    }
+
     /// By device.
     pub fn devices(&self) -> &[DeviceFigures] {
         &self.devices
     }
 
+    /// The most devices that were up, or draining, at once.
+    pub fn most_devices(&self) -> u32 {
+        self.up.1
+    }
+
     /// How many batches had each number of requests; the index is the number.
     pub fn batch_sizes(&self) -> &[u64] {
         &self.batch_sizes
+    }
+
+    /// How many batches of each model had each number of items, padding included; the index is the number, and the last
+    /// one that is possible is [`UNITS_MAX`], for it and all above.
+    pub fn batch_units(&self) -> &[Vec<u64>] {
+        &self.batch_units
+    }
+
+    /// The most items of a batch, padding included, where a request had more than one.
+    pub fn largest_batch_items(&self) -> Option<u32> {
+        (self.largest.0 > 1).then_some(self.largest.1)
     }
 
     /// The mean number of requests in a batch.
@@ -223,6 +253,7 @@ impl Observer for Metrics {
     fn arrived(&mut self, now: Time, request: &Request) {
         self.step(now);
         self.in_system += 1;
+        self.largest.0 = self.largest.0.max(request.size);
         self.requests.arrived(request);
     }
 
@@ -259,6 +290,16 @@ impl Observer for Metrics {
                     self.batch_sizes.resize(size + 1, 0);
                 }
                 self.batch_sizes[size] += 1;
+                let (model, units) = (batch.model.index(), batch.units.min(UNITS_MAX) as usize);
+                if self.batch_units.len() <= model {
+                    self.batch_units.resize_with(model + 1, Vec::new);
+                }
+                let counts = &mut self.batch_units[model];
+                if counts.len() <= units {
+                    counts.resize(units + 1, 0);
+                }
+                counts[units] += 1;
+                self.largest.1 = self.largest.1.max(batch.units);
             }
             Outcome::Rejected(_) => device.refused += 1,
             Outcome::Preempted { .. } => device.preempted += 1,
@@ -296,11 +337,16 @@ impl Observer for Metrics {
     fn device(&mut self, now: Time, id: DeviceId, change: Change) {
         let device = device_at(&mut self.devices, id);
         match change {
-            Change::Up => device.up_since = Some(now),
+            Change::Up => {
+                device.up_since = Some(now);
+                self.up.0 += 1;
+                self.up.1 = self.up.1.max(self.up.0);
+            }
             Change::Draining => {}
             Change::Down => {
                 if let Some(since) = device.up_since.take() {
                     device.up += now - since;
+                    self.up.0 -= 1;
                 }
             }
         }

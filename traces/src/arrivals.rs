@@ -32,7 +32,7 @@ impl<P: ArrivalProcess + ?Sized> ArrivalProcess for Box<P> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ArrivalLaw {
-    /// Evenly spaced; the first arrival comes after one gap.
+    /// Evenly spaced, from time 0 on.
     Constant {
         /// Arrivals per second.
         rate_per_s: f64,
@@ -228,15 +228,20 @@ enum Gap {
 }
 
 impl Renewal {
+    /// From time 0 on: so `n` seconds have `n` times the rate.
     fn constant(rate_per_s: f64) -> Renewal {
-        Renewal { clock: Clock::default(), gap: Gap::ConstantNs(NS_PER_S as f64 / rate_per_s) }
+        Renewal::after(0.0, rate_per_s)
     }
 
-    /// As [`Renewal::constant`], but for the first gap: a part of one, drawn once.
+    /// As [`Renewal::constant`], but after a part of a gap, drawn once.
     fn phased(rate_per_s: f64, mut stream: Stream) -> Renewal {
-        let mut evenly = Renewal::constant(rate_per_s);
-        evenly.clock.part_ns = (stream.uniform() - 1.0) * NS_PER_S as f64 / rate_per_s;
-        evenly
+        Renewal::after(stream.uniform(), rate_per_s)
+    }
+
+    fn after(part: f64, rate_per_s: f64) -> Renewal {
+        let gap_ns = NS_PER_S as f64 / rate_per_s;
+        let clock = Clock { part_ns: (part - 1.0) * gap_ns, ..Clock::default() };
+        Renewal { clock, gap: Gap::ConstantNs(gap_ns) }
     }
 
     fn gamma(gaps: GammaGaps) -> Renewal {

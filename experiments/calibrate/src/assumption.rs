@@ -4,6 +4,7 @@
 
 use crate::case::Case;
 use crate::value::What;
+use orrery_scenario::replication::MeasuredSizes;
 use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_scenario::{PolicySpec, Scenario};
@@ -38,7 +39,7 @@ pub struct Assumption {
     /// The key that it sets.
     pub key: &'static str,
     /// The unit of its value.
-    pub unit: &'static str,
+    pub unit: fn(&PolicySpec) -> &'static str,
     /// What it is fitted to.
     pub to: Objective,
     /// The values that are tried; why it cannot be tried.
@@ -75,7 +76,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "reply delay",
             key: "delays.reply_ms",
-            unit: "ms",
+            unit: |_| "ms",
             to: Objective::Median,
             range: |w| Ok(Range::Between(0.0, 2.0 * longest_ms(w), true)),
             changes: |_, ms| vec![("delays.reply_ms".to_string(), Value::Float(ms))],
@@ -83,7 +84,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "overhead per batch",
             key: "model.NAME.latency",
-            unit: "ms",
+            unit: |_| "ms",
             to: Objective::Median3,
             range: overhead_range,
             changes: overhead,
@@ -91,7 +92,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "batch limit",
             key: "policy.NAME.max_batch",
-            unit: "requests",
+            unit: |policy| policy.batch_unit().unwrap_or("requests"),
             to: Objective::Median3,
             range: |w| match limit(w.policy) {
                 true => Ok(Range::Whole(limits())),
@@ -105,7 +106,7 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "noise of execution times",
             key: "noise",
-            unit: "sigma",
+            unit: |_| "sigma",
             to: Objective::Tail,
             range: |_| Ok(Range::Between(0.001, 1.0, true)),
             changes: |_, sigma| {
@@ -114,9 +115,24 @@ pub fn all() -> Vec<Assumption> {
             },
         },
         Assumption {
+            name: "padding up to a measured size",
+            key: "model.NAME.between",
+            unit: |_| "(0: linear, 1: next)",
+            to: Objective::Median3,
+            range: |w| match gaps(w)?.is_empty() {
+                true => Err("no size lies between two measured ones".to_string()),
+                false => Ok(Range::Whole(vec![0, 1])),
+            },
+            changes: |w, next| {
+                let between = if next == 0.0 { "linear" } else { "next" };
+                let key = |name| (format!("model.{name}.between"), Value::from(between));
+                gaps(w).unwrap_or_default().into_iter().map(key).collect()
+            },
+        },
+        Assumption {
             name: "sharing of a device",
             key: "device.KIND.sharing",
-            unit: "",
+            unit: |_| "",
             to: Objective::Median3,
             range: |_| {
                 Err("not tried here: set `lanes` and `sharing` of the device in the scenario"
@@ -155,6 +171,16 @@ fn listed(w: &World<'_>) -> Result<Vec<(String, LatencyLaw)>, String> {
         return Err("models of a zoo, and copies, have no latency of their own to add to".into());
     }
     Ok(models.iter().map(|m| (m.name.clone(), m.latency.clone())).collect())
+}
+
+/// The listed models whose latencies were measured at some sizes, with others between them.
+fn gaps(w: &World<'_>) -> Result<Vec<String>, String> {
+    let sizes = w.scenario.measured_sizes();
+    let has_gap = |kind: &MeasuredSizes| {
+        kind.between.is_some() && kind.sizes.windows(2).any(|two| two[1] > two[0] + 1)
+    };
+    let own = listed(w)?.into_iter().zip(sizes).filter(|(_, kinds)| kinds.iter().any(has_gap));
+    Ok(own.map(|((name, _), _)| name).collect())
 }
 
 /// The smallest fixed part of a law, which may be taken away; why it has none.

@@ -3,9 +3,12 @@
 use crate::Asked;
 use crate::value::{Values, What};
 use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, Spacing, read};
+use orrery_results::metric;
+use orrery_scenario::replication::Unmeasured;
 use orrery_scenario::scenario::file::Timestamps;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
+use orrery_sweep::notes::unmeasured_in_words;
 use orrery_traces::Input;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -97,16 +100,40 @@ impl Case {
     /// # Errors
     /// When the scenario is wrong with them, or nothing was answered.
     pub fn run(&self, changes: &[(String, Value)], seed: u64) -> Result<Values, SpecError> {
-        let scenario = self.scenario.with(changes)?;
-        let policy = scenario.policies()?.remove(0);
-        let mut setup = scenario.setup(seed)?;
-        setup.exact = true;
-        values(&setup.run(&policy, seed)?).ok_or_else(|| {
+        values(&self.scenario.with(changes).and_then(|s| metrics(&s, seed))?).ok_or_else(|| {
             let found = format!("no request was answered after the warm-up, of {}", self.name);
             let remedy = "lower `warm_up_s`, or raise `--requests`";
             SpecError::value("warm_up_s", found, "a run with answers", remedy)
         })
     }
+}
+
+/// One run of a case's scenario.
+fn metrics(scenario: &Scenario, seed: u64) -> Result<Metrics, SpecError> {
+    let policy = scenario.policies()?.remove(0);
+    let mut setup = scenario.setup(seed)?;
+    setup.exact = true;
+    setup.run(&policy, seed)
+}
+
+/// What is to be known of the batches of some cases, whose sizes were not measured.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn unmeasured(cases: &[Case], seed: u64) -> Result<Vec<String>, SpecError> {
+    let of = |case: &Case| {
+        let run = metrics(&case.scenario, seed)?;
+        Ok(Unmeasured::of(&run, &case.scenario.measured_sizes()))
+    };
+    let all: Vec<Vec<Unmeasured>> = cases.iter().map(of).collect::<Result<_, SpecError>>()?;
+    let words = |metric: &&'static str| {
+        let own = || all.iter().flatten().filter(|u| u.metric == *metric);
+        let sizes = own().filter_map(|u| u.sizes).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        let shares = own().map(|u| (u.share, u.share));
+        let share = shares.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        Some(format!("sizes: {}", unmeasured_in_words(metric, share, sizes)))
+    };
+    Ok(metric::UNMEASURED.iter().filter_map(words).collect())
 }
 
 /// The values of a run; `None` where nothing was answered.

@@ -57,8 +57,9 @@ pub fn document(c: &Calibration) -> Page {
     verdict(c, &mut page);
     page.section("Figure", parity(c));
     for note in &c.notes {
-        let left_out = note.strip_prefix("left out: ").map(|words| ("left out", words));
-        let (label, words) = left_out.unwrap_or(("file", note));
+        let of = |label| Some((label, note.strip_prefix(label)?.strip_prefix(": ")?));
+        let (label, words) =
+            ["left out", "sizes"].into_iter().find_map(of).unwrap_or(("file", note));
         page.ask(label, words);
     }
     page.ask("policy", c.policy.text());

@@ -241,7 +241,7 @@ pub fn tried(
     let which: Vec<usize> = (0..cases.len()).filter(|&i| cases[i].is_fitted).collect();
     let fitted: Vec<&Case> = which.iter().map(|&i| &cases[i]).collect();
     let world = World { scenario, policy, fitted: &fitted };
-    let answer = |fitted| Tried { name: a.name, key: a.key, unit: a.unit, fitted };
+    let answer = |fitted| Tried { name: a.name, key: a.key, unit: (a.unit)(policy), fitted };
     let range = match (a.range)(&world) {
         Ok(range) => range,
         Err(why) => return Ok(answer(Err(why))),

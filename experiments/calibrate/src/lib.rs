@@ -92,8 +92,9 @@ pub fn calibrate(
         Some(policy) => policy.clone(),
         None => scenario.policies()?.remove(0),
     };
-    let (measured, notes) = case::replayable(scenario, measured)?;
+    let (measured, mut notes) = case::replayable(scenario, measured)?;
     let cases = case::cases(scenario, &measured, &policy, &asked)?;
+    notes.extend(case::unmeasured(&cases, asked.seed)?);
     let all: Vec<usize> = (0..cases.len()).collect();
     let ours = fit::run(&cases, &all, &[], asked.seed)?;
     let mut evidence = Evidence::of(&cases, asked.seed)?;

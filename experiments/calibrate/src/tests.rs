@@ -14,6 +14,7 @@ seed = 1
 name = "m"
 slo_ms = 10_000.0
 latency = { table = [[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]] }
+between = "next"
 [[app]]
 name = "a"
 model = "m"
@@ -118,6 +119,13 @@ fn a_known_limit_of_batches_is_found_again() {
     let (c, name, value) = found(("max_batch=8", "max_batch=4"));
     assert_eq!((name, value), ("batch limit", 4.0));
     assert_eq!(c.recommended.unwrap().file.policies, ["fifo[max_batch=4]"]);
+}
+
+#[test]
+fn batches_between_measured_sizes_are_said() {
+    let own = scenario(("[2, 7.0], [4, 11.0], ", ""));
+    let c = calibrate(&own, &made(&own), asked(600)).unwrap();
+    assert!(c.notes.iter().any(|n| n.starts_with("sizes: batches of ")), "{:?}", c.notes);
 }
 
 #[test]

@@ -464,7 +464,7 @@ fn a_profile_with_a_hole_is_an_error() {
     let text = POOLS
         .replace(
             "latency = { affine = { alpha_ms = 1.0, beta_ms = 2.0 } }",
-            "latency = { table = [[10, 12.0], [20, 22.0], [40, 42.0]] }",
+            "latency = { table = [[10, 12.0], [20, 22.0], [40, 42.0]] }\nbetween = \"next\"",
         )
         .replace(
             "{ affine = { alpha_ms = 4.0, beta_ms = 4.0 } }",

@@ -207,6 +207,14 @@ impl PolicySpec {
         self.config.value("max_batch")?.parse().ok()
     }
 
+    /// What the limit of its batches counts, where it has one: items or requests.
+    pub fn batch_unit(&self) -> Option<&'static str> {
+        self.batch_max()?;
+        let table = crate::policies::all().find(|t| t.about.name == self.system())?;
+        let row = table.rows.iter().find(|row| row.name == "max_batch")?;
+        Some(if row.unit == "items" { "items" } else { "requests" })
+    }
+
     /// Where it plans once, beforehand: for rates of the models that fall as `1 / rank^skew`.
     pub fn planned_skew(&self) -> Option<f64> {
         let plan = self.config.value("plan").filter(|plan| *plan == "static");
@@ -455,7 +463,8 @@ mod tests {
             for row in &table.rows {
                 assert!(row.help.len() > 10 && !row.help.ends_with('.'), "{name}: {}", row.name);
                 let is_time = matches!(row.allowed, Allowed::Time { .. });
-                assert_eq!(is_time, !row.unit.is_empty(), "{name}: {}", row.name);
+                let has_unit = !["", "items"].contains(&row.unit);
+                assert_eq!(is_time, has_unit, "{name}: {}", row.name);
                 assert!(!is_time || row.name.ends_with(&format!("_{}", row.unit)));
             }
         }

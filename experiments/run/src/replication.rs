@@ -62,6 +62,9 @@ pub struct Replication {
     /// Whether no request came in so much of the measured time that chance does not explain it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late_start: bool,
+    /// Whether no request came in more than a tenth of the measured time, at its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drain: bool,
     /// Requests still in the system at the end.
     pub pending: u64,
     /// Requests that arrived, by batch in the order of arrival.
@@ -82,6 +85,66 @@ pub struct ScopeNames {
     pub apps: Vec<String>,
     /// Of groups of applications; where there are any, models and applications have no rows.
     pub groups: Vec<String>,
+    /// The batch sizes that were measured, by model and kind of device.
+    pub measured: Vec<Vec<MeasuredSizes>>,
+    /// Whether devices come and go with the load.
+    pub scales: bool,
+}
+
+/// The batch sizes that a model's latencies were measured at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeasuredSizes {
+    /// The sizes, growing.
+    pub sizes: Vec<u32>,
+    /// The metric that counts batches of other sizes below the largest; none where a published system says what they
+    /// take.
+    pub between: Option<&'static str>,
+}
+
+/// Batches whose size was not measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unmeasured {
+    /// The metric of their share.
+    pub metric: &'static str,
+    /// Their share of all batches.
+    pub share: f64,
+    /// The smallest and the largest of their sizes; `None` without such a batch.
+    pub sizes: Option<(u32, u32)>,
+    /// All batches.
+    batches: u64,
+}
+
+impl Unmeasured {
+    /// The batches of a run, for each metric that a measured table gives a reason for.
+    pub fn of(metrics: &Metrics, measured: &[Vec<MeasuredSizes>]) -> Vec<Unmeasured> {
+        let batches: u64 = metrics.batch_sizes().iter().sum();
+        let counted = || metrics.batch_units().iter().zip(measured);
+        let has = |metric, kind: &MeasuredSizes| match metric {
+            metric::EXTRAPOLATED => true,
+            _ => kind.between == Some(metric),
+        };
+        let is_of = |metric, kind: &MeasuredSizes, size: u32| {
+            let is_beyond = kind.sizes.last().is_some_and(|last| size > *last);
+            has(metric, kind)
+                && is_beyond == (metric == metric::EXTRAPOLATED)
+                && kind.sizes.binary_search(&size).is_err()
+        };
+        let of = |metric: &'static str| {
+            counted().any(|(_, kinds)| kinds.iter().any(|k| has(metric, k))).then(|| {
+                let all = counted().flat_map(|(units, kinds)| {
+                    let sizes = (0..).zip(units).filter(|(_, n)| **n > 0);
+                    sizes.filter(|(size, _)| kinds.iter().any(|k| is_of(metric, k, *size)))
+                });
+                let fold = |(n, ends): (u64, Option<(u32, u32)>), (size, count): (u32, &u64)| {
+                    let (least, most) = ends.unwrap_or((size, size));
+                    (n + count, Some((least.min(size), most.max(size))))
+                };
+                let (n, sizes) = all.fold((0, None), fold);
+                Unmeasured { metric, share: n as f64 / batches.max(1) as f64, sizes, batches }
+            })
+        };
+        metric::UNMEASURED.into_iter().filter_map(of).collect()
+    }
 }
 
 impl Replication {
@@ -100,6 +163,9 @@ impl Replication {
         }
         of_scope("all", &total, &means, seconds, &mut measures);
         add_run(metrics, series, &mut measures);
+        if names.scales {
+            add_devices(metrics, series, &mut measures);
+        }
         for (kind, names, view) in [
             ("group", &names.groups, View::Groups),
             ("model", &names.models, View::Models),
@@ -116,9 +182,24 @@ impl Replication {
         }
         let (offered, in_time) = means.offered_and_in_time();
         let pending = total.ended(End::Pending);
-        let (diverging, notes) = (series.diverging(), Vec::new());
+        let (diverging, mut notes) = (series.diverging(), Vec::new());
+        for u in Unmeasured::of(metrics, &names.measured) {
+            measures.push(Measure::of("all", u.metric, u.share, u.batches));
+            notes.extend(u.sizes.map(|(least, most)| format!("{}:{least}-{most}", u.metric)));
+        }
         let late_start = is_late(metrics.lead(), total.offered);
-        Replication { seed, measures, diverging, late_start, pending, offered, in_time, notes }
+        let drain = metrics.drain() > 0.1;
+        Replication {
+            seed,
+            measures,
+            diverging,
+            late_start,
+            drain,
+            pending,
+            offered,
+            in_time,
+            notes,
+        }
     }
 
     /// Keeps what is about the whole run, and about groups of applications: an experiment's rows are about these.
@@ -251,6 +332,21 @@ fn ns(batched: Option<Batched>) -> Option<Batched> {
     })
 }
 
+/// What a cluster was that comes and goes.
+fn add_devices(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
+    let up: u128 = metrics.devices().iter().map(|d| u128::from(d.up.ns())).sum();
+    let mean = up as f64 / metrics.end().ns().max(1) as f64;
+    let [asked, released] = series.asked_and_released();
+    for (name, value) in [
+        (metric::DEVICES_UP, mean),
+        (metric::DEVICES_UP_MAX, f64::from(metrics.most_devices())),
+        (metric::ASKED_DEVICES, asked as f64),
+        (metric::RELEASED_DEVICES, released as f64),
+    ] {
+        out.push(Measure::of("all", name, value, asked + released));
+    }
+}
+
 /// What only the whole run has.
 fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
     let batches: u64 = metrics.batch_sizes().iter().sum();
@@ -259,6 +355,9 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         Measure::of("all", metric::MEAN_BATCH_SIZE, size, batches),
         series.mean_batch_size(),
     ));
+    if let Some(items) = metrics.largest_batch_items() {
+        out.push(Measure::of("all", metric::LARGEST_BATCH, f64::from(items), batches));
+    }
     let (busy, up) = metrics
         .devices()
         .iter()

@@ -54,6 +54,7 @@ use file::{Noise, ScenarioFile};
 use laws::Files;
 use load::{OpenLoad, Process};
 use on_kinds::latency_on;
+use orrery_run::replication::MeasuredSizes;
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Profiler};
 use orrery_sim::driver::World;
@@ -214,6 +215,11 @@ impl Scenario {
     /// The names of the models, by number.
     pub fn model_names(&self) -> Vec<String> {
         self.file.model.iter().map(|m| m.name.clone()).collect()
+    }
+
+    /// The batch sizes that latencies were measured at, by model.
+    pub fn measured_sizes(&self) -> Vec<Vec<MeasuredSizes>> {
+        self.file.model.iter().map(|m| m.measured_sizes(&self.file.device)).collect()
     }
 
     /// The names of the applications, by number.

@@ -1,7 +1,7 @@
 //! What a search found, as a document.
 
 use crate::goodput::{Find, Search, flags};
-use crate::notes::flags_of;
+use crate::notes::{flags_of, of_batches};
 use crate::page::{asked, verdict};
 use crate::scenario_cell::Subject;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, reading};
@@ -120,6 +120,7 @@ fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     // What has no answer has its reason, and no flag that says the same.
     let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();
     let answered: Vec<Row> = rows.iter().filter(answered).cloned().collect();
+    out.extend(of_batches(rows));
     out.extend(flags_of(&answered));
     out
 }

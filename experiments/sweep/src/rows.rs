@@ -105,11 +105,20 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
         row.flag(Flags::DIVERGING);
     }
     if row.metric == PEAK || row.metric == DEVICES {
-        runs.iter().flat_map(|r| &r.notes).for_each(|note| row.flag(note));
+        let is_of_answer = |note: &&String| sizes_of(note).is_none();
+        runs.iter().flat_map(|r| &r.notes).filter(is_of_answer).for_each(|note| row.flag(note));
     }
+    let own = runs.iter().flat_map(|r| &r.notes).filter_map(|note| sizes_of(note));
+    let own =
+        own.filter(|(metric, ..)| *metric == row.metric).map(|(_, least, most)| (least, most));
+    let ends = own.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    ends.into_iter().for_each(|(least, most)| row.flag(&format!("sizes:{least}-{most}")));
     let is_average = [metric::GOODPUT, metric::UTILISATION].contains(&&*row.metric);
     if is_average && runs.iter().any(|r| r.late_start) {
         row.flag(Flags::LATE_START);
+    }
+    if is_average && runs.iter().any(|r| r.drain) {
+        row.flag(Flags::DRAIN);
     }
     if runs.iter().any(|r| r.pending > 0) {
         row.flag(Flags::PENDING);
@@ -117,6 +126,14 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
     if wide && row.metric == metric::FINISH_RATE && row.scope == "all" {
         row.flag(Flags::WIDE);
     }
+}
+
+/// The metric of batches whose size was not measured, and their sizes, in a note such as
+/// `interpolated_batches:2-7`.
+fn sizes_of(note: &str) -> Option<(&str, u32, u32)> {
+    let (metric, sizes) = note.split_once(':').filter(|n| metric::UNMEASURED.contains(&n.0))?;
+    let (least, most) = sizes.split_once('-')?;
+    Some((metric, least.parse().ok()?, most.parse().ok()?))
 }
 
 /// The difference of two policies on the same arrivals, `runs` less `base`: of their finish rates, or

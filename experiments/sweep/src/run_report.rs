@@ -36,8 +36,7 @@ pub fn of_run(scenario: &Scenario, rows: &[Row], details: bool) -> Page {
     page.section(&format!("Missed deadlines{a_run}"), Part::list(ends(rows)));
     let which = if details { "" } else { " that differ from the whole" };
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
-    let advise = scenario.file.autoscale.is_none();
-    page.section("Devices", Part::list(devices_of(rows, advise)));
+    page.section("Devices", Part::list(devices_of(rows)));
     page.section(TO_KNOW, Part::list(notes_of_run(scenario, rows)));
     page
 }
@@ -148,8 +147,9 @@ fn scopes(rows: &[Row], details: bool) -> Table {
     table
 }
 
-/// How busy each of several devices was, and the advice about their number.
-fn devices_of(rows: &[Row], advise: bool) -> Vec<String> {
+/// How busy each of several devices was, and the advice about their number; of devices that come and go, how many there
+/// were.
+fn devices_of(rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
     for cell in cells(rows) {
         let own: Vec<&Row> = cell.iter().filter(|r| r.versus.is_empty()).collect();
@@ -158,14 +158,28 @@ fn devices_of(rows: &[Row], advise: bool) -> Vec<String> {
             .filter(|r| r.scope.starts_with("device ") && r.metric == metric::UTILISATION)
             .map(|r| r.value)
             .collect();
+        let policy = &cell[0].policy;
+        let of = |metric| find(cell, "all", metric).and_then(|r| r.value);
+        if let (Some(mean), Some(most)) = (of(metric::DEVICES_UP), of(metric::DEVICES_UP_MAX)) {
+            let [asked, released] =
+                [metric::ASKED_DEVICES, metric::RELEASED_DEVICES].map(|m| of(m).unwrap_or(0.0));
+            out.push(format!(
+                "{policy}: {mean:.1} devices up in the mean, {most} at most; {asked} asked for, {released} released"
+            ));
+            continue;
+        }
         if busy.is_empty() {
             continue;
         }
-        let policy = &cell[0].policy;
         out.push(format!("{policy}: busy {}", shares(&busy)));
-        if let Some(advice) = Advice::of(&own).filter(|a| advise && a.devices > 1) {
-            out.push(format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"));
-        }
+        let advice = Advice::of(&own).filter(|a| a.devices > 1);
+        let unsteady = [Flags::LATE_START, Flags::DRAIN]
+            .into_iter()
+            .find(|f| own.iter().any(|r| r.has_flag(f)));
+        out.extend(advice.map(|advice| match unsteady {
+            Some(flag) => format!("{policy}: no advice on their number: `{flag}`"),
+            None => format!("{policy}: advice (Symphony \u{a7}3.5): {advice}"),
+        }));
     }
     out
 }

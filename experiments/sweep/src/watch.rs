@@ -22,5 +22,7 @@ pub fn run_one(
 /// The names that scopes go by.
 pub fn scope_names(scenario: &Scenario) -> ScopeNames {
     let (models, apps) = (scenario.model_names(), scenario.app_names());
-    ScopeNames { models, apps, groups: scenario.group_names() }
+    let scales = scenario.file.autoscale.is_some();
+    let measured = scenario.measured_sizes();
+    ScopeNames { models, apps, groups: scenario.group_names(), measured, scales }
 }

@@ -63,6 +63,14 @@ table! {
     MEAN_BATCH_SIZE = size("mean_batch_size").run("batch", 2).page("mean batch");
     /// search, run at the answer: median over batches
     BATCH_SIZE_P50 = size("batch_size_p50").page("batch p50");
+    /// where requests have sizes: the most items of a batch that ran to its end, padding included
+    LARGEST_BATCH = amount("largest_batch_items", "items");
+    /// the share of batches whose size was not measured and lies between two that were: on a line between them
+    INTERPOLATED = share("interpolated_batches");
+    /// the same with `between = "next"`: they take as long as the next larger one
+    ROUNDED_UP = share("rounded_up_batches");
+    /// the share of batches larger than all that were measured: in proportion to the largest
+    EXTRAPOLATED = share("extrapolated_batches");
     /// busy time / time up; for all devices together and for each
     UTILISATION = share("utilisation").run("busy", 3).page("utilisation");
     /// number of requests that arrived after the warm-up
@@ -178,6 +186,8 @@ table! {
     END_MAX = time("end_max_ns");
     /// mean number of devices that were up
     DEVICES_UP = devices("devices_up");
+    /// where devices come and go: the most that were up at once
+    DEVICES_UP_MAX = devices("devices_up_max");
     /// mean number of devices that were busy
     DEVICES_BUSY = devices("devices_busy");
     /// devices that were asked for

@@ -70,6 +70,8 @@ pub(super) struct Requests {
     shift: u32,
     /// When each batch's first request arrived.
     starts: Vec<Time>,
+    /// When the last request arrived that counts.
+    last: Time,
     pub end: Time,
 }
 
@@ -86,6 +88,7 @@ impl Requests {
         if (request.id.0 - self.first) >> self.shift >= self.starts.len() as u64 {
             self.open(request);
         }
+        self.last = request.arrival;
         let at_stake = self.penalties.at_stake(request);
         self.of(request).1.counts.arrive(at_stake);
     }
@@ -214,6 +217,13 @@ impl Requests {
             Some(&first) if self.end > first => span(first) / span(self.window.to.min(self.end)),
             _ => 0.0,
         }
+    }
+
+    pub fn drain(&self) -> f64 {
+        let end = self.window.to.min(self.end);
+        let measured = end.since(self.window.from).as_secs_f64();
+        let is_some = !self.starts.is_empty() && measured > 0.0;
+        if is_some { end.since(self.last).as_secs_f64() / measured } else { 0.0 }
     }
 }
 

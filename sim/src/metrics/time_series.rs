@@ -131,6 +131,11 @@ impl Default for TimeSeries {
 }
 
 impl TimeSeries {
+    /// Devices that the policy asked for and gave back, in all.
+    pub fn asked_and_released(&self) -> [u64; 2] {
+        self.bins.iter().fold([0, 0], |[a, r], bin| [a + bin.asked, r + bin.released])
+    }
+
     /// The width of a bin; a power of two of nanoseconds.
     pub fn width(&self) -> Span {
         Span::from_ns(1 << self.shift)

@@ -100,7 +100,7 @@ impl Settings for Config {
         count(
             "max_batch",
             |c: &mut Self| Some(&mut c.max_batch),
-            "the largest batch of the largest variant",
+            "maximum number of requests in a batch of the largest variant",
         )
         .from("released: 8 for TensorFlow; 32 is an assumption"),
         ms(

@@ -100,7 +100,7 @@ impl Settings for Config {
             "batch",
             "plan",
             |c: &mut Self| &mut c.batch,
-            "the batch size; `plan`: the largest b with latency(b) <= (SLO - margin) / 2",
+            "the number of requests in a batch; `plan`: the largest b with latency(b) <= (SLO - margin) / 2",
         )
         .from("§6.1"),
     ];

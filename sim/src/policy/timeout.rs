@@ -1,9 +1,9 @@
 //! Timeout batching, as TensorFlow Serving's shared batch scheduler does it (Olston et al., 2017;
 //! Symphony, §2.2): the baseline with two numbers to tune.
 //!
-//! Every model has one open batch. It is ready when it is full or when its first request has
-//! waited long enough, and then stands in one line with the other models' batches. While it stands
-//! there for want of a GPU it still takes requests, until it is full.
+//! Every model has one open batch. It is ready when the next request does not fit, which has too many
+//! items, or when its first request has waited long enough, and then stands in one line with the other
+//! models' batches. While it stands there for want of a GPU it still takes requests, until it is full.
 //!
 //! ```text
 //! on arrival:        put it into its model's open batch, or open one: ready `max_wait` from now
@@ -22,7 +22,8 @@
 //! # Differences from the released code (TensorFlow Serving)
 //! - Its threads take turns among the models' queues; ours serves batches in the order in which
 //!   they became ready.
-//! - Its queues are bounded and turn requests away; ours are not.
+//! - Its queues are bounded and turn requests away; ours are not. A request of more than `max_batch`
+//!   items is an error there, or split; here it is a batch by itself.
 
 pub mod acquire;
 
@@ -40,7 +41,7 @@ use std::collections::VecDeque;
 /// Timeout batching's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The size of a full batch.
+    /// The items of a full batch.
     pub max_batch: u32,
     /// How long the first request of a batch waits for others.
     pub max_wait: Span,
@@ -91,12 +92,17 @@ impl Settings for Config {
     const LANES_USED: Lanes = Lanes::Parallel;
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
-        what: "16 requests or 2 ms: TensorFlow Serving leaves both to its user",
+        what: "16 items or 2 ms: TensorFlow Serving leaves both to its user",
         make: Config::default,
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the size of a full batch")
-            .from("shared batch scheduler: max_batch_size"),
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "maximum number of items in a batch; a larger request is a batch by itself",
+        )
+        .from("shared batch scheduler: max_batch_size, of all tasks' sizes")
+        .of_items(),
         ms(
             "max_wait_ms",
             |c: &mut Self| &mut c.max_wait,
@@ -124,12 +130,62 @@ impl Settings for Config {
     ];
 }
 
+/// A request that waits.
+#[derive(Clone, Copy)]
+struct Waiting {
+    id: RequestId,
+    deadline: Time,
+    items: u32,
+}
+
+impl Waiting {
+    fn new(request: &Request) -> Waiting {
+        Waiting { id: request.id, deadline: request.deadline, items: request.size }
+    }
+}
+
+/// Moves the oldest requests that fit a batch into it, one at least; expired ones are dropped. Returns how many there
+/// were, and whether no more fit.
+fn cut(
+    waiting: &mut VecDeque<Waiting>,
+    max_batch: u32,
+    drop_expired: bool,
+    (now, batch): (Time, &mut Vec<RequestId>),
+    out: &mut Actions,
+) -> (usize, bool) {
+    let mut items = 0;
+    let fit = waiting.iter().take_while(|w| {
+        let is_first = items == 0;
+        items += u64::from(w.items);
+        is_first || items <= u64::from(max_batch)
+    });
+    let size = fit.count();
+    batch.clear();
+    for Waiting { id, deadline, .. } in waiting.drain(..size) {
+        if drop_expired && deadline < now {
+            out.why(id, || format!("its deadline passed {} ago", now - deadline));
+            out.end(id, Drop::Expired);
+        } else {
+            batch.push(id);
+        }
+    }
+    (size, items >= u64::from(max_batch))
+}
+
+/// A batch that takes requests.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    items: u64,
+    /// It stands in line.
+    is_ready: bool,
+}
+
 #[derive(Default)]
 struct Model {
-    /// In order of arrival. Batches are cut from the front: all but the last are full.
-    waiting: VecDeque<(RequestId, Time)>,
-    /// Batches of it that stand in line.
-    ready: usize,
+    /// In order of arrival. Batches are cut from the front: all but the open one are full.
+    waiting: VecDeque<Waiting>,
+    /// The last batch; none where it is full.
+    open: Option<Open>,
 }
 
 /// The policy with `window=first`. See the module's text.
@@ -154,22 +210,35 @@ impl Timeout {
         if self.models.len() <= index {
             self.models.resize_with(index + 1, Model::default);
         }
-        let full = self.config.max_batch as usize;
         let model = &mut self.models[index];
-        model.waiting.push_back((request.id, request.deadline));
-        // What is beyond the batches in line is the open batch.
-        let open = model.waiting.len().saturating_sub(model.ready * full);
+        let full = u64::from(self.config.max_batch);
         let timer = TimerKey(index as u64);
-        if open == full || (open == 1 && self.config.max_wait == Span::ZERO) {
+        let own = Waiting::new(request);
+        let items = u64::from(own.items);
+        model.waiting.push_back(own);
+        if let Some(last) = model.open.take_if(|open| open.items + items > full)
+            && !last.is_ready
+        {
             out.clear_timer(timer);
-            self.stand_in_line(index);
-        } else if open == 1 {
+            self.line.push_back(index);
+        }
+        let (is_first, open) = (model.open.is_none(), model.open.get_or_insert_default());
+        open.items += items;
+        let is_full = open.items >= full;
+        if !open.is_ready && (is_full || (is_first && self.config.max_wait == Span::ZERO)) {
+            out.clear_timer(timer);
+            open.is_ready = true;
+            self.line.push_back(index);
+        } else if is_first {
             out.set_timer(timer, now + self.config.max_wait);
+        }
+        if is_full {
+            model.open = None;
         }
     }
 
     fn stand_in_line(&mut self, model: usize) {
-        self.models[model].ready += 1;
+        self.models[model].open.iter_mut().for_each(|open| open.is_ready = true);
         self.line.push_back(model);
     }
 
@@ -188,19 +257,13 @@ impl Timeout {
     fn take_batch(&mut self, now: Time, model: usize, out: &mut Actions) {
         let Config { max_batch, max_wait, drop_expired, .. } = self.config;
         let model = &mut self.models[model];
-        model.ready -= 1;
-        let size = model.waiting.len().min(max_batch as usize);
-        self.batch.clear();
-        for (id, deadline) in model.waiting.drain(..size) {
-            if drop_expired && deadline < now {
-                out.why(id, || format!("its deadline passed {} ago", now - deadline));
-                out.end(id, Drop::Expired);
-            } else {
-                self.batch.push(id);
-            }
+        let into = (now, &mut self.batch);
+        let (size, is_full) = cut(&mut model.waiting, max_batch, drop_expired, into, out);
+        if model.waiting.is_empty() {
+            model.open = None;
         }
         out.why_all(&self.batch, || {
-            if size == max_batch as usize {
+            if is_full {
                 format!("first in line: the batch is full with {size}")
             } else {
                 format!(

@@ -326,7 +326,7 @@ fn a_scenario_that_is_exactly_right_is_left_alone_in_every_form() {
 }
 
 /// Each assumption of the table that can be tried, changed.
-const CHANGED: [(&str, (&str, &str)); 4] = [
+const CHANGED: [(&str, (&str, &str)); 5] = [
     ("reply delay", ("[arrivals]", "[delays]\nreply_ms = 2.5\n[arrivals]")),
     (
         "overhead per batch",
@@ -337,6 +337,7 @@ const CHANGED: [(&str, (&str, &str)); 4] = [
     ),
     ("batch limit", ("max_batch=8", "max_batch=4")),
     ("noise of execution times", ("[arrivals]", "[noise]\nlognormal = 0.3\n[arrivals]")),
+    ("padding up to a measured size", ("between = \"next\"", "between = \"linear\"")),
 ];
 
 /// At once there is nothing but a rate, which tells no assumption from another: then none is recommended.

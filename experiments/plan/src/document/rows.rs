@@ -191,7 +191,7 @@ fn of_choice(
         axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
         system: system_of(&choice.policy).to_string(),
         policy: choice.policy.clone(),
-        flags: scenario.caveats(&PolicySpec::parse(&choice.policy)?).join(" "),
+        flags: scenario.caveats_uncounted(&PolicySpec::parse(&choice.policy)?).join(" "),
         spec_sha256: spec_sha256(&spec),
         inputs_sha256: inputs,
         warm_up: match scenario.file.warm_up_s {

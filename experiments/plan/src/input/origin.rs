@@ -140,6 +140,7 @@ pub(crate) fn set_laws(plan: &PlanFile, file: &mut ScenarioFile) -> Result<(), S
                     return Err(SpecError::value(key("zoo"), found, allowed, remedy));
                 };
                 model.latency_on.insert(t.kind.clone(), found.latency.clone());
+                model.between = model.between.or(found.between);
             }
         }
         for (name, law) in &t.latency_on {

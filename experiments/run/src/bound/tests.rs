@@ -208,8 +208,8 @@ fn requests_before_the_window_do_not_count_and_those_after_the_end_do_not_arrive
     let apps = applications(vec![(1.0, ExecLaw::Constant(ms(10)))], ms(10));
     let mut setup = Setup::single(Latency::Proportional { c1: 0.1 }, apps, ms(10), workload);
     assert_eq!(Bound::of(&setup, 1).unwrap(), Bound { offered: 100, in_time: 100 });
-    setup.window.from = Time::ZERO + ms(501);
+    setup.window.from = Time::ZERO + ms(491);
     assert_eq!(Bound::of(&setup, 1).unwrap(), Bound { offered: 50, in_time: 50 });
-    setup.world.until = Some(Time::ZERO + ms(700));
+    setup.world.until = Some(Time::ZERO + ms(699));
     assert_eq!(Bound::of(&setup, 1).unwrap(), Bound { offered: 20, in_time: 20 });
 }

@@ -7,6 +7,7 @@ use super::Scenario;
 use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, Sharing, TimeLaw};
 use super::process::steady_law;
 use crate::policy_spec::PolicySpec;
+use orrery_run::replication::MeasuredSizes;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
 /// The flag of a scenario with `llm` arrivals.
@@ -39,6 +40,9 @@ const SHARED_BY_ONE: &str = "shared-by-one";
 /// Of a scenario with a distribution of execution times that is cut off where times cannot be shorter.
 const CLAMPED: &str = "clamped-times";
 
+/// Of a plan whose policies may run batches of sizes that were not measured.
+const UNMEASURED: &str = "unmeasured-sizes";
+
 /// The share of a distribution that may be cut off without a word.
 const CLAMPED_MAX: f64 = 0.001;
 
@@ -46,7 +50,7 @@ const CLAMPED_MAX: f64 = 0.001;
 const SHARES_DIFFER: f64 = 0.01;
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 12] = [
+pub const CAVEATS: [(&str, &str); 13] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -98,6 +102,11 @@ pub const CAVEATS: [(&str, &str); 12] = [
         "the policy never loads weights, and a device with `memory_pages` begins without any: it refuses every batch. \
          Remove `memory_pages` to compare this policy; `clockwork` loads.",
     ),
+    (
+        UNMEASURED,
+        "some batch sizes that the policy may use were not measured: between two that were they take what `between` of the \
+         model says, beyond the last in proportion. `orrery run` counts such batches.",
+    ),
     (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
@@ -139,6 +148,17 @@ impl Scenario {
             .chain(loads_nothing)
             .chain(alone)
             .collect()
+    }
+
+    /// The same of a policy's answers of which nothing counts the batches by size.
+    pub fn caveats_uncounted(&self, policy: &PolicySpec) -> Vec<&'static str> {
+        let most = policy.batch_max().unwrap_or(u32::MAX);
+        let has_gap = |m: &MeasuredSizes| {
+            let is_whole = m.sizes.windows(2).all(|two| two[1] == two[0] + 1 || two[0] >= most);
+            m.between.is_some() && !(is_whole && m.sizes.last().is_none_or(|last| *last >= most))
+        };
+        let gaps = self.measured_sizes().iter().flatten().any(has_gap).then_some(UNMEASURED);
+        self.caveats(policy).into_iter().chain(gaps).collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.

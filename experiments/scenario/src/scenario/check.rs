@@ -175,6 +175,9 @@ fn models(file: &ScenarioFile) -> Result<(), SpecError> {
         if let Some(believed) = &model.believed {
             believed.law(&key("believed"))?;
         }
+        for (kind, law) in &model.latency_on {
+            law.law(&key(&format!("latency_on.{kind}")))?;
+        }
         for device in &file.device {
             latency_on(i, model, device)?;
             if let Some(pages) = device.memory_pages.filter(|p| *p < model.pages) {

@@ -242,7 +242,8 @@ fn of_zoo(i: usize, wanted: &Zoo, devices: &[Device]) -> Result<Vec<Model>, Spec
     let all = models.iter().flat_map(|m| {
         let names = copies(&format!("{}{}", wanted.prefix, m.name), wanted.copies).into_iter();
         let slo_steps = wanted.slo_steps;
-        names.map(move |name| Model { name, slo_ms: slo_ms(m), slo_steps, ..m.clone() })
+        let (slo_ms, between) = (slo_ms(m), wanted.between.or(m.between));
+        names.map(move |name| Model { name, slo_ms, slo_steps, between, ..m.clone() })
     });
     Ok(all.take(MODELS_MAX + 1).collect())
 }

@@ -151,9 +151,25 @@ pub struct Model {
     /// `speed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_on: BTreeMap<String, LatencyLaw>,
+    /// A batch between two measured sizes takes what lies between them on a line (`"linear"`), or as long as the `"next"`
+    /// larger one (an engine with kernels for some sizes alone pads to it).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`\"linear\"`; `\"next\"` for Clockwork's zoos"))]
+    pub between: Option<Between>,
     /// Noise on its batches, besides that of `[noise]`.
     #[schemars(extend("x-default" = "none"))]
     pub noise: Option<BatchNoise>,
+}
+
+/// What a batch takes whose size lies between two measured ones.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Between {
+    /// What a line between their latencies says.
+    #[default]
+    Linear,
+    /// What the larger one takes.
+    Next,
 }
 
 /// The latency of a batch of `k` items, the longest of which takes `l` alone.
@@ -188,22 +204,23 @@ pub enum LatencyLaw {
         /// For each item and millisecond of `l`, as a share of `l`.
         c2_per_ms: f64,
     },
-    /// Measured by size and by `l`. A batch is padded: a size or an `l` between two costs what the
-    /// larger one does, and beyond the last the latency grows in proportion.
+    /// Measured by size and by `l`: between sizes as `between` says; an `l` between two is padded to the larger
+    /// one, and beyond the last the latency grows in proportion.
     Grid {
         /// Values of `l`, growing.
         lengths_ms: Vec<f64>,
         /// Rows of size and a latency in ms for each of `lengths_ms`, in increasing size.
         rows: Vec<(u32, Vec<f64>)>,
     },
-    /// Rows of size and ms, in increasing size; a size between two rows takes as long as the larger
-    /// row, and beyond the last row latency grows in proportion.
+    /// Rows of size and ms, in increasing size: between two rows as `between` says, before the first as long as it, and
+    /// beyond the last in proportion.
     #[schemars(extend("x-form" = "[[1, 5.0], [2, 6.1]]"))]
     Table(Vec<(u32, f64)>),
     /// Measured latencies, one drawn for each batch: `MODEL@TYPE` of the zoo `kairos`.
     #[schemars(extend("x-form" = "\"rm2@g4dn.xlarge\""))]
     Samples(String),
-    /// Rows of size and measured latencies in ms, in increasing size; one is drawn for each batch.
+    /// Rows of size and measured latencies in ms, in increasing size; one is drawn for each batch, and between two sizes
+    /// scaled as `between` says.
     #[schemars(extend("x-form" = "[[1, [5.0, 5.2]], [2, [6.1]]]"))]
     Measured(Vec<(u32, Vec<f64>)>),
     /// The latency model of a model (default: the same name) in a file that `orrery-replay profile` wrote, its rows in a CSV

@@ -2,9 +2,12 @@
 //!
 //! Everything that runs a model asks here, so a kind's `speed` and `latency_on` mean the same everywhere.
 
-use super::file::{Device, LatencyLaw, Model, ScenarioFile};
+use super::file::{Between, Device, LatencyLaw, Model, ScenarioFile};
+use super::laws::BATCH_MAX;
 use crate::error::{SpecError, known};
 use crate::kairos;
+use orrery_results::metric;
+use orrery_run::replication::MeasuredSizes;
 use orrery_sim::latency::{Latency, Replay};
 
 impl Model {
@@ -12,11 +15,58 @@ impl Model {
     /// `None` where such a law cannot be divided.
     pub fn law_on(&self, device: &Device) -> Option<LatencyLaw> {
         match self.latency_on.get(&device.kind) {
-            Some(own) => Some(own.clone()),
-            None if device.speed == 1.0 => Some(self.latency.clone()),
-            None => self.latency.faster(device.speed),
+            Some(own) => Some(self.filled(own)),
+            None if device.speed == 1.0 => Some(self.filled(&self.latency)),
+            None => Some(self.filled(&self.latency.faster(device.speed)?)),
         }
     }
+
+    /// A law of the model with what its [`Between`] says of sizes that were not measured.
+    pub fn filled(&self, law: &LatencyLaw) -> LatencyLaw {
+        match self.between.unwrap_or_default() {
+            Between::Linear => law.filled(),
+            Between::Next => law.clone(),
+        }
+    }
+
+    /// The laws of the kinds of device that are there, as they were measured.
+    fn laws_of<'a>(&'a self, devices: &'a [Device]) -> impl Iterator<Item = &'a LatencyLaw> {
+        devices.iter().map(|d| self.latency_on.get(&d.kind).unwrap_or(&self.latency))
+    }
+
+    /// The batch sizes that its latencies were measured at, on each kind of device that is there.
+    pub(super) fn measured_sizes(&self, devices: &[Device]) -> Vec<MeasuredSizes> {
+        let of = |law: &LatencyLaw| {
+            let between = match self.between.unwrap_or_default() {
+                Between::Linear => metric::INTERPOLATED,
+                Between::Next => metric::ROUNDED_UP,
+            };
+            let (sizes, between) = match law {
+                LatencyLaw::Table(rows) => (rows.iter().map(|r| r.0).collect(), Some(between)),
+                LatencyLaw::Grid { rows, .. } | LatencyLaw::Measured(rows) => {
+                    (rows.iter().map(|r| r.0).collect(), Some(between))
+                }
+                // Kairos's own program rounds up to a measured size.
+                LatencyLaw::Samples(of) => (kairos::samples(of)?.sizes().to_vec(), None),
+                _ => return None,
+            };
+            Some(MeasuredSizes { sizes, between })
+        };
+        self.laws_of(devices).filter_map(of).collect()
+    }
+}
+
+/// Rows for every size from the first to the last, with `mix` of two neighbours and how far a size is from the first of
+/// them to the second. What is wrong with the sizes is left to the check of the law.
+fn filled<T: Clone>(rows: &[(u32, T)], mix: impl Fn(&T, &T, f64) -> T) -> Vec<(u32, T)> {
+    let gaps = rows.windows(2).flat_map(|pair| {
+        let [(a, low), (b, high)] = [&pair[0], &pair[1]];
+        let width = f64::from(*b) - f64::from(*a);
+        let between = a.saturating_add(1)..(*b).min(BATCH_MAX);
+        let row = |k: u32| (k, mix(low, high, (f64::from(k) - f64::from(*a)) / width));
+        std::iter::once(pair[0].clone()).chain(between.map(row)).collect::<Vec<_>>()
+    });
+    gaps.chain(rows.last().cloned()).collect()
 }
 
 impl LatencyLaw {
@@ -26,6 +76,28 @@ impl LatencyLaw {
         match self {
             LatencyLaw::Measured(_) => None,
             _ => self.with_ms(|_, ms| ms / speed),
+        }
+    }
+
+    /// The law with a row for every size between two measured ones, on a line between them. Measured latencies are those
+    /// of the larger size, scaled so that their mean is on it.
+    pub(super) fn filled(&self) -> LatencyLaw {
+        let line = |a: &f64, b: &f64, share: f64| a + (b - a) * share;
+        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
+        match self {
+            LatencyLaw::Table(rows) => LatencyLaw::Table(filled(rows, line)),
+            LatencyLaw::Grid { lengths_ms, rows } => LatencyLaw::Grid {
+                lengths_ms: lengths_ms.clone(),
+                rows: filled(rows, |low, high, share| {
+                    low.iter().zip(high).map(|(a, b)| line(a, b, share)).collect()
+                }),
+            },
+            LatencyLaw::Measured(rows) => LatencyLaw::Measured(filled(rows, |low, high, share| {
+                let (low, own) = (mean(low), mean(high));
+                let factor = if own > 0.0 { line(&low, &own, share) / own } else { 1.0 };
+                high.iter().map(|ms| ms * factor).collect()
+            })),
+            law => law.clone(),
         }
     }
 
@@ -160,7 +232,7 @@ pub(super) fn told(
         };
         return Ok(truth.iter().map(unseeded).collect());
     };
-    let law = believed.law(&format!("model[{m}].believed"))?;
+    let law = file.model[m].filled(believed).law(&format!("model[{m}].believed"))?;
     Ok(vec![law; truth.len()])
 }
 

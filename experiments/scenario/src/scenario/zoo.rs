@@ -3,7 +3,7 @@
 //! They travel in the program: every byte is in `data/`, whose `ATTRIBUTION.md` says whose it is. A
 //! zoo is a list of models; applications and arrivals are the scenario's.
 
-use super::file::{LatencyLaw, Model};
+use super::file::{Between, LatencyLaw, Model};
 use crate::kairos;
 
 /// A zoo.
@@ -191,21 +191,22 @@ fn rows(csv: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     csv.lines().skip(1).map(|line| line.split(',').collect())
 }
 
-/// A model of Clockwork's, from its weights in MB, its transfer time and its latencies in ms.
+/// A model of Clockwork's, from its weights in MB, its transfer time and its latencies in ms. It is compiled for the
+/// sizes of the table, and no batch runs with another (§5.1).
 fn clockwork(name: &str, fields: &[&str]) -> Model {
     let number = |i: usize| fields[i].parse::<f64>().expect("an embedded number");
     let row = |(i, size): (usize, u32)| (size, number(2 + i));
     let latencies = CLOCKWORK_SIZES.into_iter().enumerate().map(row).collect();
     let pages = (number(0) * 1e6 / CLOCKWORK_PAGE_BYTES).ceil() as u32;
     let model = Model::new(name, LatencyLaw::Table(latencies));
-    Model { pages, load_ms: number(1), ..model }
+    Model { pages, load_ms: number(1), between: Some(Between::Next), ..model }
 }
 
 impl Model {
     /// A model of that law whose SLO is Symphony's rule (Appendix C): twice the latency of a batch
     /// of 4, in whole milliseconds, and at least 20.
     pub fn new(name: &str, latency: LatencyLaw) -> Model {
-        let slo_ms = (2.0 * latency.ms(4)).floor().max(20.0);
+        let slo_ms = (2.0 * latency.filled().ms(4)).floor().max(20.0);
         Model {
             name: name.to_string(),
             copies: 1,
@@ -218,6 +219,7 @@ impl Model {
             latency,
             believed: None,
             latency_on: Default::default(),
+            between: None,
             noise: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::base::{NAME, refused};
 use orrery_scenario::Scenario;
+use orrery_scenario::scenario::file::{Between, LatencyLaw, Model};
 use orrery_scenario::scenario::zoo::Zoo;
 
 /// A scenario of that text and no more, under load.
@@ -198,4 +199,61 @@ fn profiles_of_a_zoo_are_made_without_draws() {
     assert_eq!(profiles, setup.profiles(2), "no seed matters");
     assert_eq!(profiles[511].size(4).mean, orrery_sim::time::Span::from_us(4_892));
     assert_eq!(profiles[511].apps.len(), 1);
+}
+
+/// The sizes that `h100-torch` has between two, left out: what is said of them is nearer to what was measured on a line
+/// than at the next larger size, so a line is what is assumed where nobody says otherwise.
+#[test]
+fn a_line_is_nearer_to_what_was_measured_between_two_sizes_than_the_next_size() {
+    let models = Zoo::find("h100-torch").unwrap().models(Some("H100-80GB-HBM3"));
+    for (low, high) in [(1, 8), (1, 16), (4, 16), (8, 64), (1, 64)] {
+        let mut errors = [Vec::new(), Vec::new()];
+        for model in &models {
+            let LatencyLaw::Table(rows) = &model.latency else { panic!("{model:?}") };
+            let kept = rows.iter().filter(|r| r.0 == low || r.0 == high).copied().collect();
+            let kept = LatencyLaw::Table(kept);
+            let said = [Between::Linear, Between::Next]
+                .map(|b| Model { between: Some(b), ..model.clone() }.filled(&kept));
+            for (size, ms) in rows.iter().filter(|r| (low + 1..high).contains(&r.0)) {
+                for (errors, law) in errors.iter_mut().zip(&said) {
+                    errors.push((law.ms(*size) / ms - 1.0).abs());
+                }
+            }
+        }
+        let [line, next] = errors.map(|mut all| {
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        });
+        assert!(line < 0.05 && next > 0.2, "{low} to {high}: {line} {next}");
+    }
+    assert_eq!(Between::default(), Between::Linear);
+}
+
+/// A law that is affine, measured at two sizes in any form, is that law again.
+#[test]
+fn every_form_of_a_measured_law_has_what_lies_between_its_sizes() {
+    let run = |law: &str, more: &str| {
+        let text = format!(
+            "policies = [\"fifo[max_batch=8]\"]\narrivals = {{ poisson = {{ rate_per_s = 300.0 }}, requests = 500 }}\n\
+             [[model]]\nname = \"m\"\nslo_ms = 60\nlatency = {law}\n{more}[[app]]\nname = \"a\"\nmodel = \"m\"\n\
+             time = {{ constant = {{ ms = 1.0 }} }}\n"
+        );
+        let s = Scenario::from_text("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let policy = s.policies().unwrap().remove(0);
+        s.setup(1).unwrap().run(&policy, 1).unwrap().total().latency.sum_ns()
+    };
+    let affine = run("{ affine = { alpha_ms = 1.0, beta_ms = 9.0 } }", "");
+    for law in [
+        "{ table = [[1, 10.0], [8, 17.0]] }",
+        "{ measured = [[1, [10.0]], [8, [17.0]]] }",
+        "{ grid = { lengths_ms = [1.0, 2.0], rows = [[1, [10.0, 11.0]], [8, [17.0, 20.0]]] } }",
+    ] {
+        assert_eq!(run(law, ""), affine, "{law}");
+        assert_eq!(run(law, "between = \"linear\"\n"), affine, "{law}");
+        let next = run(law, "between = \"next\"\n");
+        assert!(next as f64 > 1.05 * affine as f64, "{law}: {next} {affine}");
+        // Told, too: a policy plans with what its batches take.
+        let believed = format!("believed = {law}\n");
+        run("{ affine = { alpha_ms = 1.0, beta_ms = 9.0 } }", &believed);
+    }
 }

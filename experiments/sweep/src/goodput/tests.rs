@@ -202,7 +202,8 @@ fn what_does_not_come_back_from_a_burst_is_metastable_and_nothing_else() {
     let search = Search { requests_per_model: 5_000, tolerance: 0.01, ..Search::default() };
     let of = |slo_ms: f64, law: &str, devices: u32, policy: &str| {
         let law = format!("x = {law}").parse::<toml::Table>().unwrap()["x"].clone();
-        let changes = [("model.m.latency".to_string(), law)];
+        let padded = ("model.m.between".to_string(), "next".into());
+        let changes = [("model.m.latency".to_string(), law), padded];
         let s = scenario("poisson = { rate_per_s = 1000.0 }", slo_ms, devices);
         let s = s.with(&changes).unwrap();
         search.run(&s, &PolicySpec::parse(policy).unwrap(), 1).unwrap()

@@ -93,7 +93,8 @@ impl Model {
             }
         };
         let classes: Vec<Class> = (0..apps.len()).map(class).collect();
-        let of_one_kind = p.kinds.as_ref().is_none_or(|kinds| kinds.laws.len() == 1);
+        let equal = |laws: &[Latency]| laws.windows(2).all(|two| two[0] == two[1]);
+        let of_one_kind = p.kinds.as_ref().is_none_or(|kinds| equal(&kinds.laws));
         let one_stop = matches!(&classes[..], [one] if one.rows[0].stops.len() == 1);
         Model {
             max_batch: max_batch as usize,

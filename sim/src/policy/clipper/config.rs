@@ -116,7 +116,7 @@ impl Settings for Config {
         count(
             "max_batch",
             |c: &mut Self| Some(&mut c.max_batch),
-            "hard limit on the size of a batch",
+            "maximum number of requests in a batch",
         ),
     ];
 }

@@ -189,7 +189,7 @@ impl Settings for Config {
             "an action that is overdue by more than this is assumed to end now",
         )
         .from("released: infer5_scheduler.h"),
-        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "maximum number of requests in a batch")
             .from("§5.1: 16; released (INFER5): controller.cpp"),
         ms(
             "max_exec_ms",

@@ -172,7 +172,7 @@ impl Settings for Config {
             "batch",
             "plan",
             |c: &mut Self| &mut c.batch,
-            "the batch size on every GPU; `plan` plans it",
+            "the number of requests in a batch on every GPU; `plan` plans it",
         )
         .from("§6.1"),
         word(

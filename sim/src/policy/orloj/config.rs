@@ -176,7 +176,7 @@ impl Settings for Config {
             "parameter of the anticipated delay's distribution, per millisecond",
         )
         .from("§4.4"),
-        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch"),
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "maximum number of requests in a batch"),
         ms(
             "max_exec_ms",
             |c: &mut Self| &mut c.max_exec,

@@ -194,6 +194,11 @@ impl<C> Parameter<C> {
         Parameter { needs: Some((key, value)), ..self }
     }
 
+    /// It counts items; without this, a limit of batches counts requests.
+    pub const fn of_items(self) -> Parameter<C> {
+        Parameter { unit: "items", ..self }
+    }
+
     /// The policy's name leaves it out where it has its default: an addition that changes no name.
     pub const fn quiet(self) -> Parameter<C> {
         Parameter { quiet: true, ..self }

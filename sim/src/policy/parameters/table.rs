@@ -9,7 +9,7 @@ use super::settings::{About, Assumption, Settings};
 pub struct Row {
     /// Its name; a time's ends in its unit.
     pub name: &'static str,
-    /// `ms`, `us`, `s`, or nothing.
+    /// `ms`, `us`, `s`, `items`, or nothing.
     pub unit: &'static str,
     /// Its value in each preset, in the presets' order. Where it needs another's value, its value
     /// with that.

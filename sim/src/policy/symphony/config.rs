@@ -181,8 +181,12 @@ impl Settings for Config {
             "number of samples that the rate is averaged over",
         )
         .from("released: rps_meter.cpp"),
-        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
-            .from("released: sleep_profile.h"),
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "maximum number of requests in a batch",
+        )
+        .from("released: sleep_profile.h"),
         flag(
             "stale_gpu_timer",
             |c: &mut Self| &mut c.stale_gpu_timer,

@@ -9,7 +9,7 @@
 //! ```text
 //! batcher of a model, for ever:
 //!     wait until a GPU has fewer than `ahead` batches; the next such GPU in turn
-//!     do:  wait until max_batch requests are there, or max_wait has passed
+//!     do:  wait until max_batch items are there, or max_wait has passed
 //!     while none is there
 //!     queue up to max_batch of them at the GPU's next lane, in turn
 //! ```
@@ -20,17 +20,18 @@
 //!   room that a batcher found is not its own while none of its requests is there.
 //! - With `max_wait_ms=0` a batch takes what arrives at one instant.
 
+use super::{Waiting, cut};
 use crate::cluster::Change;
 use crate::policy::free_devices::{device_is_gone, drop_what_did_not_run};
 use crate::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
-use crate::request::{DeviceId, Drop, ModelId, Request, RequestId};
+use crate::request::{DeviceId, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 
 /// How batches are formed.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The size of a whole batch.
+    /// The items of a whole batch.
     pub max_batch: u32,
     /// How long a batcher waits for one.
     pub max_wait: Span,
@@ -63,8 +64,19 @@ enum Batcher {
 
 struct Model {
     /// In order of arrival.
-    waiting: VecDeque<(RequestId, Time)>,
+    waiting: VecDeque<Waiting>,
     batcher: Batcher,
+}
+
+impl Model {
+    /// Whether a whole batch waits.
+    fn is_whole(&self, max_batch: u32) -> bool {
+        let mut items = 0;
+        self.waiting.iter().any(|w| {
+            items += u64::from(w.items);
+            items >= u64::from(max_batch)
+        })
+    }
 }
 
 /// The policy. See the module's text.
@@ -96,12 +108,12 @@ impl Acquire {
             self.open(self.models.len() - 1, Time::ZERO);
         }
         let model = &mut self.models[index];
-        model.waiting.push_back((request.id, request.deadline));
+        model.waiting.push_back(Waiting::new(request));
         if let Batcher::Open(began, _) = model.batcher {
-            match model.waiting.len() {
-                full if full == self.rule.max_batch as usize => self.close(now, index, out),
-                1 => out.set_timer(TimerKey(index as u64), self.end_of(began, now)),
-                _ => {}
+            if model.is_whole(self.rule.max_batch) {
+                self.close(now, index, out);
+            } else if model.waiting.len() == 1 {
+                out.set_timer(TimerKey(index as u64), self.end_of(began, now));
             }
         }
     }
@@ -156,39 +168,31 @@ impl Acquire {
             };
             self.commit(now, model, device, out);
             self.open(model, now);
-            match self.models[model].waiting.len() {
-                0 => return,
-                few if few < self.rule.max_batch as usize => {
-                    if let Batcher::Open(began, _) = self.models[model].batcher {
-                        out.set_timer(timer, self.end_of(began, now));
-                    }
-                    return;
-                }
-                _ => {}
+            let m = &self.models[model];
+            if m.is_whole(self.rule.max_batch) {
+                continue;
             }
+            if let Batcher::Open(began, _) = m.batcher
+                && !m.waiting.is_empty()
+            {
+                out.set_timer(timer, self.end_of(began, now));
+            }
+            return;
         }
     }
 
     fn commit(&mut self, now: Time, model: usize, device: usize, out: &mut Actions) {
         let Rule { max_batch, max_wait, drop_expired, .. } = self.rule;
         let waiting = &mut self.models[model].waiting;
-        let size = waiting.len().min(max_batch as usize);
-        self.batch.clear();
-        for (id, deadline) in waiting.drain(..size) {
-            if drop_expired && deadline < now {
-                out.why(id, || format!("its deadline passed {} ago", now - deadline));
-                out.end(id, Drop::Expired);
-            } else {
-                self.batch.push(id);
-            }
-        }
+        let into = (now, &mut self.batch);
+        let (size, is_full) = cut(waiting, max_batch, drop_expired, into, out);
         if self.batch.is_empty() {
             return;
         }
         let to = &mut self.devices[device];
         let before = to.batches;
         out.why_all(&self.batch, || {
-            let ready = if size == max_batch as usize {
+            let ready = if is_full {
                 format!("the batch is full with {size}")
             } else {
                 format!("a batch of {size}, {max_wait} after its batcher began to wait")
@@ -206,15 +210,16 @@ impl Acquire {
         while let Some(device) = self.roomy() {
             let Some(model) = self.line.pop_front() else { return };
             let is_late = matches!(self.models[model].batcher, Batcher::Late);
-            let waiting = self.models[model].waiting.len();
+            let is_whole = self.models[model].is_whole(self.rule.max_batch);
+            let waits = !self.models[model].waiting.is_empty();
             if is_late {
                 self.models[model].batcher = Batcher::Open(now, device);
             } else {
                 self.open(model, now);
             }
-            if is_late || waiting >= self.rule.max_batch as usize {
+            if is_late || is_whole {
                 self.close(now, model, out);
-            } else if waiting > 0 {
+            } else if waits {
                 out.set_timer(TimerKey(model as u64), self.end_of(now, now));
             }
         }

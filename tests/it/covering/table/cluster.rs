@@ -83,6 +83,7 @@ pub const KEYS: &[Key] = &[
     key("Zoo.copies", &["zoo[0].copies = 2"]).needs(ZOO),
     key("Zoo.prefix", &["zoo[0].prefix = \"z-\""]).needs(ZOO),
     key("Zoo.group", &["zoo[0].group = \"z\""]).needs(ZOO),
+    key("Zoo.between", &["zoo[0].between = \"next\""]).needs(NVIDIA),
     key("Zoo.slo_ms", &["zoo[0].slo_ms = 90.0"]).needs(ZOO),
     key("Zoo.slo_steps", &["zoo[0].slo_steps = { first_ms = 70.0, factor = 1.5, every_s = 0.1, count = 3 }"]).needs(ZOO),
     key("Zoo.sizes", &["zoo[0].sizes = { normal = { mean = 2.0, sd = 1.0 } }"]).needs(ZOO),

@@ -35,6 +35,11 @@ pub const KEYS: &[Key] = &[
     key("LatencyLaw.grid.lengths_ms", &["model[1].latency.grid.lengths_ms = [6.5, 12.0]"]).needs(GRID),
     key("LatencyLaw.grid.rows", &["model[1].latency.grid.rows = [[1, [2.0, 5.0]], [3, [4.0, 6.0]]]"]).needs(GRID),
     key("LatencyLaw.table", &["model[0].latency = { table = [[1, 4.0], [3, 6.0], [8, 15.0]] }"]),
+    key("Model.between", &["model[0].between = \"next\""])
+        .needs("model[0].latency = { table = [[1, 4.0], [8, 15.0]] }"),
+    key("Between.linear", &["model[0].between = \"linear\""]).silent("the default"),
+    key("Between.next", &["model[0].between = \"next\""])
+        .needs("model[0].latency = { table = [[1, 4.0], [8, 15.0]] }"),
     key("LatencyLaw.samples", &["device[0].kind = \"g4dn.xlarge\"; model[0].latency = { samples = \"rm2@g4dn.xlarge\" }"]),
     key("LatencyLaw.measured", &["model[0].latency = { measured = [[1, [4.0, 6.0]], [4, [8.0, 9.0, 10.0]]] }"]),
     key("LatencyLaw.profile", &[PROFILE]),

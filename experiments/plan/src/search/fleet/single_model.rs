@@ -42,6 +42,7 @@ impl Own {
         if !matches!(law, LatencyLaw::Affine { .. } | LatencyLaw::Table(_)) {
             return None;
         }
+        let law = model.filled(law);
         let ms = |size: u32| law.ms(size) / speed;
         let fits = (1..=BATCH_MAX).take_while(|size| ms(*size) <= slo_ms);
         let points: Vec<(f64, f64)> = fits.map(|b| (f64::from(b), ms(b) / 1e3)).collect();

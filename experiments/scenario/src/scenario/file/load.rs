@@ -24,7 +24,7 @@ pub struct Arrivals {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub per_app: bool,
-    /// Evenly spaced.
+    /// Evenly spaced, the first at 0.
     pub constant: Option<SteadyArrivals>,
     /// A Poisson process.
     pub poisson: Option<SteadyArrivals>,

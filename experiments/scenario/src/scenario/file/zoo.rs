@@ -2,7 +2,7 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::{SizesLaw, SloSteps};
+use super::{Between, SizesLaw, SloSteps};
 use crate::defaults::{is_one, one};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,10 @@ pub struct Zoo {
     /// One SLO for all models.
     #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
+    /// The `between` of its models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`\"linear\"`; `\"next\"` for Clockwork's zoos"))]
+    pub between: Option<Between>,
     /// SLOs that change in steps (see below).
     pub slo_steps: Option<SloSteps>,
     /// Sizes of the requests.
