@@ -3,6 +3,7 @@
 mod answers;
 mod days;
 mod figures;
+mod goodput;
 mod growth;
 mod lists;
 mod losses;

@@ -136,14 +136,16 @@ pub struct Search {
     pub criterion: Criterion,
     /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// Requests per model (on average) while the rate rises around the answer. A probe at a single rate without a clear
-    /// verdict after as many is undecided; then its estimate decides.
+    /// Requests per model (on average) of a probe near the answer; half as many where the share is exact enough by then, up
+    /// to 8 times as many where it is not. Another probe without a clear verdict after as many is undecided; then its
+    /// estimate decides.
     pub requests_per_model: u64,
-    /// Relative error of the answer from which on longer runs are made; width of the final bracket of probes.
+    /// Relative standard error of the answer, times 1.25; width of the final bracket where the share jumps.
     pub tolerance: f64,
-    /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
+    /// Arrivals before this time are not counted in probes, or before 40 of the longest SLO where that is sooner and the
+    /// policy does not plan in epochs. A list has the scenario's own `warm_up_s`.
     pub warm_up_s: f64,
-    /// Minimum length of a probe before it can be called good.
+    /// Minimum length of a probe before it can be called good, or 40 of the longest SLO where that is shorter.
     pub least_s: f64,
     /// A fixed length for probes; by default each is as long as its verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -316,6 +318,7 @@ impl Search {
         found.worse_below.into_iter().for_each(|rate| push(metric::BAD_BELOW, rate));
         found.collapse.into_iter().for_each(|bad| push(metric::BAD_RATE_ABOVE, bad));
         found.metastable.into_iter().for_each(|bad| push(metric::BAD_RATE_AFTER_BURST, bad));
+        found.undecided.into_iter().for_each(|n| push(metric::REQUESTS_TO_DECIDE, n as f64));
         if let Some(at) = &found.at {
             replication.push("all", metric::WORST_BAD_RATE, at.bad_rate, at.requests);
             replication.push("all", metric::PROBE, at.measured_s, at.requests);
@@ -336,11 +339,11 @@ pub const FLAGS: [(&str, &str); 9] = [
     ),
     (
         "bisected",
-        "no line through the share of SLO violations over the rate gave the answer (the load cannot rise within a run, or the share jumps), so that it comes from probes at single rates; it is the highest within the target, and may be some tolerances low.",
+        "the share of SLO violations jumps at the answer (or the load is a list, which is judged whole): it is the highest probed rate within the target, and its interval reaches to the lowest one above it.",
     ),
     (
         "undecided",
-        "at the answer the 95 % interval spans the target. The load is clearly within it up to `clearly_good_per_s` (with `devices_clearly_enough`) and clearly above it from `clearly_bad_per_s` (with `devices_clearly_too_few`); where one is missing, no probed load was clear. Longer probes (`--requests-per-model`) narrow this range.",
+        "the longest probe near the answer does not say it to four times the tolerance; of devices, the 95 % interval at the answer spans the target. The load is clearly within it up to `clearly_good_per_s` (with `devices_clearly_enough`) and clearly above it from `clearly_bad_per_s` (with `devices_clearly_too_few`); where one is missing, no probed load was clear. Longer probes narrow this range: about `requests_to_decide` a model (`--requests-per-model`).",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),

@@ -95,9 +95,10 @@ fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     let (requests, [good, bad]) = (search.requests_per_model, search.clear());
     let answer = match search.find {
         Find::Rate => format!(
-            "The answer is where a line through the share of SLO violations over the rate meets the target, in runs of \
-             {requests} requests a model whose rate rises; `{good}` and `{bad}` are its 99.9 % interval. Where a probe \
-             at a single rate is needed, it"
+            "The answer is where a line through the odds of SLO violations over the rate meets the target, from probes at \
+             single rates near it, of {requests} requests a model or as many more (up to 8 times) as the tolerance needs; \
+             `{good}` and `{bad}` are six standard errors away from it, or where the share jumps the nearest clear probes \
+             1.5 % away. Any other probe"
         ),
         Find::Devices => format!(
             "The answer is the fewest devices whose probe met the target; `{good}` and `{bad}` are the nearest numbers \

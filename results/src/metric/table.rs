@@ -124,6 +124,8 @@ table! {
     CLEARLY_ENOUGH = devices("devices_clearly_enough");
     /// search for devices: the most below the answer that were clearly too few
     CLEARLY_TOO_FEW = devices("devices_clearly_too_few");
+    /// search with the flag *undecided*: about how many requests of each model would decide it
+    REQUESTS_TO_DECIDE = plain("requests_to_decide");
     /// search: a higher peak that a longer probe refuted
     REFUTED = rate("refuted_per_s");
     /// search: a lower rate that was bad
