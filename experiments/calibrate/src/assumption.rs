@@ -4,6 +4,7 @@
 
 use crate::case::Case;
 use crate::value::What;
+use orrery_scenario::policies::batch_unit;
 use orrery_scenario::replication::MeasuredSizes;
 use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
@@ -92,9 +93,9 @@ pub fn all() -> Vec<Assumption> {
         Assumption {
             name: "batch limit",
             key: "policy.NAME.max_batch",
-            unit: |policy| policy.batch_unit().unwrap_or("requests"),
+            unit: |policy| batch_unit(policy).unwrap_or_default(),
             to: Objective::Median3,
-            range: |w| match limit(w.policy) {
+            range: |w| match batch_unit(w.policy).is_some() {
                 true => Ok(Range::Whole(limits())),
                 false => Err(format!("`{}` has no parameter `max_batch`", w.policy.system())),
             },
@@ -153,13 +154,6 @@ fn longest_ms(w: &World<'_>) -> f64 {
 fn limits() -> Vec<u32> {
     let small = 1..=8;
     small.chain([10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128]).collect()
-}
-
-/// Whether a policy has a limit of its batches.
-fn limit(policy: &PolicySpec) -> bool {
-    orrery_scenario::policies::all()
-        .find(|t| t.about.name == policy.system())
-        .is_some_and(|t| t.rows.iter().any(|row| row.name == "max_batch"))
 }
 
 /// The models that the scenario's file lists itself: others have no key of their own.

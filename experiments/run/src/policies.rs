@@ -4,7 +4,7 @@
 //! It says nothing of its own: every word comes from the tables in `sim/src/policy/`.
 
 use crate::error::SpecError;
-use crate::policy_spec::{Registry, of, registered};
+use crate::policy_spec::{PolicySpec, Registry, of, registered};
 use orrery_results::grouped;
 use orrery_sim::jobs;
 use orrery_sim::policy::ALL;
@@ -214,4 +214,11 @@ fn padded<const N: usize>(heads: [&str; N], rows: Vec<[String; N]>) -> String {
         format!("{}\n", cells.collect::<String>().trim_end())
     };
     lines.iter().map(line).collect()
+}
+
+/// What the limit of a policy's batches counts, where it has the parameter: items or requests.
+pub fn batch_unit(policy: &PolicySpec) -> Option<&'static str> {
+    let table = all().find(|t| t.about.name == policy.system())?;
+    let row = table.rows.iter().find(|row| row.name == "max_batch")?;
+    Some(if row.unit == "items" { "items" } else { "requests" })
 }

@@ -207,14 +207,6 @@ impl PolicySpec {
         self.config.value("max_batch")?.parse().ok()
     }
 
-    /// What the limit of its batches counts, where it has one: items or requests.
-    pub fn batch_unit(&self) -> Option<&'static str> {
-        self.batch_max()?;
-        let table = crate::policies::all().find(|t| t.about.name == self.system())?;
-        let row = table.rows.iter().find(|row| row.name == "max_batch")?;
-        Some(if row.unit == "items" { "items" } else { "requests" })
-    }
-
     /// Where it plans once, beforehand: for rates of the models that fall as `1 / rank^skew`.
     pub fn planned_skew(&self) -> Option<f64> {
         let plan = self.config.value("plan").filter(|plan| *plan == "static");

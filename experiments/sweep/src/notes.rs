@@ -5,6 +5,7 @@ use super::rows::seeds_of;
 use super::scenario_cell::Subject;
 use orrery_report::say;
 use orrery_results::{Flags, Row, metric};
+use orrery_scenario::policies::batch_unit;
 use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::metrics::LEAST_ARRIVALS;
@@ -124,7 +125,7 @@ pub fn of_batches(rows: &[Row]) -> Vec<String> {
         }
     }
     let words = largest.into_iter().map(|(policy, items)| {
-        let unit = PolicySpec::parse(policy).ok().and_then(|p| p.batch_unit());
+        let unit = PolicySpec::parse(policy).ok().and_then(|p| batch_unit(&p));
         let counts = unit.map_or(String::new(), |unit| format!("; `max_batch` counts {unit}"));
         format!("requests have several items: the largest batch has {items:.0}{counts}. ({policy})")
     });
@@ -305,7 +306,7 @@ mod tests {
                 &crate::seeds::Seeds { first: 1, count: 1, until_ci: None },
                 &[run],
             );
-            let unit = policy.batch_unit().unwrap();
+            let unit = batch_unit(&policy).unwrap();
             let most = if unit == "items" { 8.0 } else { 32.0 };
             let largest = rows.iter().find(|r| r.metric == metric::LARGEST_BATCH).unwrap();
             assert!(largest.value.unwrap() <= most, "{}: {largest:?}", policy.text());
