@@ -377,12 +377,12 @@ impl OfPolicy<'_> {
     fn rate_above(&self, i: usize, least: f64) -> Result<(f64, usize), SpecError> {
         let counts = self.candidates.counts(i);
         if least == 0.0 {
-            return Ok((self.bench.highest(counts, self.candidates.bound(i) * 0.8)?, i));
+            return Ok((self.bench.roughly(counts, self.candidates.bound(i) * 0.8)?, i));
         }
         if !self.bench.carries(counts, least)? {
             return Ok((0.0, i));
         }
-        Ok((self.bench.highest(counts, least)?.max(least), i))
+        Ok((self.bench.roughly(counts, least)?.max(least), i))
     }
 
     /// Of pools by falling rate with the first seed, the first, and the others that may carry more than the last of

@@ -511,7 +511,12 @@ impl<'a> Bench<'a> {
 
     /// The highest rate with a seed, by the search of `orrery goodput`, from the same place; or from a hint, and without a
     /// look around.
-    fn search(&self, counts: &[u32], seed: u64, hint: Option<f64>) -> Result<Found, SpecError> {
+    fn search(
+        &self,
+        counts: &[u32],
+        seed: u64,
+        (hint, is_glance): (Option<f64>, bool),
+    ) -> Result<Found, SpecError> {
         let load_per_s = self.group.load_per_s;
         let scenario = self.group.scenario(self.problem, counts, load_per_s)?;
         let is_trace = self.group.is_trace;
@@ -525,7 +530,18 @@ impl<'a> Bench<'a> {
             None => search,
             Some(hint) => search.from_hint(hint),
         };
-        search.highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
+        let glance = is_glance && !is_trace;
+        let how = |how: How| How { glance: how.glance || glance, ..how };
+        search.highest(|rate, of| Ok(self.run(counts, rate, seed, (Stop::Clear, how(of)))?.0))
+    }
+
+    /// The same as [`Bench::highest`] by short probes: to see which of many pools may be among the best.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn roughly(&self, counts: &[u32], from_per_s: f64) -> Result<f64, SpecError> {
+        let found = self.search(counts, self.first_seed(), (Some(from_per_s), true))?;
+        Ok(found.value.or(found.good_up_to).unwrap_or(0.0))
     }
 
     /// The highest rate that a pool carries with the first seed, looked for from a rate on; 0 where none
@@ -534,7 +550,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn highest(&self, counts: &[u32], from_per_s: f64) -> Result<f64, SpecError> {
-        let found = self.search(counts, self.first_seed(), Some(from_per_s))?;
+        let found = self.search(counts, self.first_seed(), (Some(from_per_s), false))?;
         Ok(found.value.or(found.good_up_to).unwrap_or(0.0))
     }
 
@@ -544,7 +560,7 @@ impl<'a> Bench<'a> {
     /// When the pool cannot be simulated.
     pub fn edge(&self, counts: &[u32]) -> Result<Edge, SpecError> {
         let seeds = self.problem.seeds();
-        let of = |seed: &u64| self.search(counts, *seed, None);
+        let of = |seed: &u64| self.search(counts, *seed, (None, false));
         let found: Vec<Found> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
         let rate = |f: &Found| f.value.or(f.good_up_to).unwrap_or(0.0);
         let by_seed_per_s: Vec<f64> = found.iter().map(rate).collect();
