@@ -41,6 +41,11 @@ pub const REQUESTS_ENDLESS: u64 = 1_000_000_000_000;
 /// A policy that plans anew in epochs is watched for so many of them.
 const EPOCHS: u64 = 4;
 
+/// The longest warm-up, in which rate estimates over 5 s settle, and the shortest probe that is called good, where
+/// nothing else is asked for.
+const WARM_UP: Span = Span::from_secs(6);
+const LEAST: Span = Span::from_secs(4);
+
 /// A system that does not plan in epochs is in its usual state after so many SLOs.
 const SETTLED: u64 = 40;
 
@@ -132,10 +137,11 @@ pub struct Terms {
     pub tolerance: f64,
     /// As [`Rule::requests_per_model`].
     pub requests_per_model: u64,
-    /// The longest warm-up that a system needs which neither fills slowly nor plans in epochs.
-    pub warm_up: Span,
-    /// As [`Rule::least`].
-    pub least: Span,
+    /// As [`Rule::warm_up`]; without it 6 s, or 40 of the longest SLO where that is sooner and the policy does not plan in
+    /// epochs.
+    pub warm_up: Option<Span>,
+    /// As [`Rule::least`]; without it 4 s, or as many SLOs.
+    pub least: Option<Span>,
     /// As [`Rule::exactly`].
     pub exactly: Option<Span>,
 }
@@ -171,19 +177,23 @@ impl Terms {
     /// The rule of a probe that is made like this.
     ///
     /// A list is judged whole, behind its own warm-up. Of any other load the warm-up is as long as the system needs to
-    /// fill and to plan, and at most [`Terms::warm_up`] where its policy does not plan in epochs.
+    /// fill and to plan.
     pub fn rule(&self, subject: Subject, how: How) -> Rule {
         let Subject { load, slo, epoch, can_rise, models, warm_up } = subject;
         let is_steady = matches!(load, Load::Steady { .. });
         let (burst, settled) = (disturbed(slo), slo.min(DISTURBED_MAX) * SETTLED);
         let settles = |most: Span| if epoch.is_none() { most.min(settled) } else { most };
+        let own_warm_up = self.warm_up.unwrap_or_else(|| settles(WARM_UP));
         let rule = Rule {
             criterion: self.criterion,
             target: self.target,
             tolerance: self.tolerance,
             requests_per_model: self.requests_per_model,
-            warm_up: if is_steady { settles(self.warm_up).max(warm_up) } else { warm_up },
-            least: if is_steady { settles(self.least) } else { Span::ZERO },
+            warm_up: if is_steady { own_warm_up.max(warm_up) } else { warm_up },
+            least: match is_steady {
+                true => self.least.unwrap_or_else(|| settles(LEAST)),
+                false => Span::ZERO,
+            },
             exactly: self.exactly,
             stop: Stop::Clear,
             load,

@@ -142,11 +142,14 @@ pub struct Search {
     pub requests_per_model: u64,
     /// Relative standard error of the answer, times 1.25; width of the final bracket where the share jumps.
     pub tolerance: f64,
-    /// Arrivals before this time are not counted in probes, or before 40 of the longest SLO where that is sooner and the
-    /// policy does not plan in epochs. A list has the scenario's own `warm_up_s`.
-    pub warm_up_s: f64,
-    /// Minimum length of a probe before it can be called good, or 40 of the longest SLO where that is shorter.
-    pub least_s: f64,
+    /// Arrivals before this time are not counted. Without it 6 s, in which rate estimates over 5 s settle, or in probes 40
+    /// of the longest SLO where that is sooner and the policy does not plan in epochs. A list has the scenario's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up_s: Option<f64>,
+    /// Minimum length of a probe before it can be called good. Without it 4 s, or 40 of the longest SLO where that is
+    /// shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_s: Option<f64>,
     /// A fixed length for probes; by default each is as long as its verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_s: Option<f64>,
@@ -160,8 +163,8 @@ impl Default for Search {
             target: 0.01,
             requests_per_model: 20_000,
             tolerance: 0.005,
-            warm_up_s: 6.0,
-            least_s: 4.0,
+            warm_up_s: None,
+            least_s: None,
             probe_s: None,
         }
     }
@@ -189,7 +192,7 @@ impl Search {
             return wrong("tolerance", self.tolerance.to_string(), "a share from 0.0001 to 0.5");
         }
         for (key, seconds) in [("warm_up_s", self.warm_up_s), ("least_s", self.least_s)] {
-            if !number(seconds, 0.0, 86_400.0) {
+            if let Some(seconds) = seconds.filter(|s| !number(*s, 0.0, 86_400.0)) {
                 return wrong(key, seconds.to_string(), "seconds from 0 to 86400");
             }
         }
@@ -201,7 +204,12 @@ impl Search {
 
     /// The rule by which warm-up is cut, in words.
     pub fn warm_up(&self) -> String {
-        format!("arrivals before {} s are not counted", self.warm_up_s)
+        format!("arrivals before {} s are not counted", self.run_warm_up_s())
+    }
+
+    /// The warm-up of the run at the answer.
+    pub(crate) fn run_warm_up_s(&self) -> f64 {
+        self.warm_up_s.unwrap_or(6.0)
     }
 
     /// The largest share of bad requests, in words.
@@ -280,8 +288,8 @@ impl Search {
             target: self.target,
             tolerance: self.tolerance,
             requests_per_model: self.requests_per_model,
-            warm_up: Span::from_secs_f64(self.warm_up_s),
-            least: Span::from_secs_f64(self.least_s),
+            warm_up: self.warm_up_s.map(Span::from_secs_f64),
+            least: self.least_s.map(Span::from_secs_f64),
             exactly: self.probe_s.map(Span::from_secs_f64),
         }
     }

@@ -79,7 +79,7 @@ impl Searched for Scenario {
         let models = self.model_names().len() as u64;
         let mut limited = endless(self.clone());
         if !self.is_finite() {
-            limited.file.warm_up_s = limited.file.warm_up_s.max(search.warm_up_s);
+            limited.file.warm_up_s = limited.file.warm_up_s.max(search.run_warm_up_s());
         }
         let warm_up_s = limited.file.warm_up_s;
         if let Some(arrivals) = &mut limited.file.arrivals {

@@ -59,7 +59,7 @@ impl Searched for TokensFile {
             true => Load::Finite { bad_max: Vec::new() },
             false => Load::Steady { rate_per_s, capacity_per_s: None },
         };
-        let own = if self.is_finite() { search.warm_up_s } else { 0.0 };
+        let own = if self.is_finite() { search.run_warm_up_s() } else { 0.0 };
         let (epoch, can_rise, warm_up) = (None, true, Span::from_secs_f64(own));
         let subject = search::Subject { load, slo, epoch, can_rise, models: 1, warm_up };
         let rule = search.terms().rule(subject, how);

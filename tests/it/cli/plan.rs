@@ -122,7 +122,7 @@ fn a_fleet_leaves_in_every_form() {
         assert!(place.read("o/f.md").contains(part), "no `{part}` in the summary");
         assert!(place.read("f.html").contains(part), "no `{part}` in the page");
     }
-    assert!(out.contains("survive=1   6 old + 5 new"), "{out}");
+    assert!(out.contains("survive=1   5 old + 4 new"), "{out}");
     assert!(place.read("f.svg").contains("old"));
     let rows: Vec<Row> = read_csv("f.csv", &place.read("o/f.csv")).unwrap();
     let value = |case: &str, metric: &str| {

@@ -111,7 +111,7 @@ fn what_cannot_be_replayed_is_refused_with_the_remedy() {
     place.run(&["goodput", "s.toml"]).refused(&["arrivals.workload", "add `replay = {}`"]);
     // Where all of it lies within the warm-up nothing was seen, and nothing is called good.
     let part = SCENARIO.replace("\"mine.csv\"", "\"mine.csv\", to_row = 200");
-    place.write("s.toml", part);
+    place.write("s.toml", format!("warm_up_s = 1000.0\n{part}"));
     let short = ["goodput", "s.toml", "--seeds", "1"];
     place.run(&short).refused(&["ends within the warm-up", "`replay.times`"]);
     let other = SCENARIO.replace(

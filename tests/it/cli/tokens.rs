@@ -133,7 +133,7 @@ fn the_goodput_of_tokens_is_the_same_bytes_in_every_form_on_any_number_of_thread
     };
     let csv = run("--format csv --jobs 1");
     assert_eq!(run("--format csv --jobs 2"), csv);
-    for says in ["peak_goodput_per_s", "worst_bad_rate", "ttft_mean_ns", "clearly_bad_per_s"] {
+    for says in ["peak_goodput_per_s", "ttft_mean_ns", "clearly_bad_per_s"] {
         assert!(csv.contains(says), "{says}: {csv}");
     }
     let text = run("--html chat.html --policy continuous");
@@ -154,7 +154,7 @@ fn the_goodput_of_tokens_is_the_same_bytes_in_every_form_on_any_number_of_thread
     // Azure's own arrivals are judged as a whole.
     place.write(
         "own.toml",
-        FILE.replace("rate_per_s = 3.0\n", "").replace("count = 60", "count = 300"),
+        FILE.replace("rate_per_s = 3.0\n", "").replace("count = 60", "count = 20"),
     );
     place.run(&["goodput", "own.toml"]).refused(&["ends within the warm-up", "set `rate_per_s`"]);
     place.run(&["goodput", "chat.toml", "--find", "devices"]).refused(&["there is one executor"]);

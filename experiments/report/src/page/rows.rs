@@ -149,7 +149,7 @@ pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
     columns.push(if with_system { "system" } else { "policy" });
     columns.extend(with_preset.then_some("preset"));
     columns.extend(with_scope.then_some("of"));
-    columns.extend(["metric", "value", "95 % from", "to"]);
+    columns.extend(["metric", "value", "95 % from", "95 % to"]);
     if with_paper {
         columns.extend(["paper", "error", "the paper's source"]);
     }

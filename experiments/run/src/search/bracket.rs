@@ -16,7 +16,7 @@
 //! wrong. Where a little less than an answer does not come back from a burst, it is probed again for longer, and searched
 //! anew with such probes when it does not hold.
 
-use super::judge::must_be_in_time;
+use super::tally::{MOST, must_be_in_time, odds};
 use super::{Doubt, How, Met, Probe, Ramp, Terms};
 use orrery_sim::stats::{Interval, replications};
 
@@ -64,10 +64,6 @@ const UNKNOWN: f64 = 0.9;
 
 /// Odds that are farther from the target's are taken for that.
 const FARTHEST: f64 = 3.0;
-
-/// Shares are within these for their odds.
-const LEAST: f64 = 1e-9;
-const MOST: f64 = 0.999;
 
 /// How far a slope may be off: without a ramp, that of a ramp, and that of two probes with common random numbers.
 const OFF: [f64; 3] = [1.0, 0.3, 0.25];
@@ -617,12 +613,6 @@ fn slope_around(seen: &[(f64, f64, f64)]) -> Option<f64> {
     let around = below.and_then(|below| slope(below, above(below.0)?));
     let last = seen.last()?;
     around.or_else(|| seen.iter().rev().skip(1).find_map(|one| slope(one, last)))
-}
-
-/// ln of the odds of a share: about ln(share) of a small one.
-pub(super) fn odds(share: f64) -> f64 {
-    let share = share.clamp(LEAST, MOST);
-    libm::log(share / (1.0 - share))
 }
 
 /// The share of bad requests long after a burst, where that is above the target beyond doubt.

@@ -28,8 +28,7 @@
 //! (`by_flow`), it is also long enough when arrivals and departures show beyond doubt that no share e of them stays:
 //! how many requests that takes does not depend on the SLO.
 
-use super::bracket::odds;
-use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, worst};
+use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, must_be_in_time, odds, worst};
 use super::{Criterion, Load, Moves, Ramp, Rule, Stop};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
@@ -48,9 +47,6 @@ const EXACT: (f64, u64) = (0.5, 8);
 
 /// A share is far from the target where ln of its odds is so much off.
 const FAR: f64 = 1.0;
-
-/// Of dropped requests, where these do not count, at most this share.
-const DROPPED_MAX: f64 = 0.5;
 
 /// A system fills as long as its first requests wait: its backlog is looked at after so many times that.
 const DELAYS: u64 = 3;
@@ -111,14 +107,6 @@ struct Waiting {
     fate: Fate,
     /// The millionths of its SLO that it took.
     used: u64,
-}
-
-/// The share of each model's requests that must be in time where a load is good.
-pub(super) fn must_be_in_time(criterion: Criterion, target: f64) -> f64 {
-    match criterion {
-        Criterion::BadRate => 1.0 - target,
-        Criterion::P99 => (1.0 - DROPPED_MAX) * (1.0 - target),
-    }
 }
 
 /// Watches a probe and stops it.

@@ -33,6 +33,27 @@ const ERRORS: f64 = 2.0;
 /// An SLO, of which requests take so many parts.
 pub(super) const MILLION: u64 = 1_000_000;
 
+/// Shares are within these for their odds.
+const LEAST: f64 = 1e-9;
+pub(super) const MOST: f64 = 0.999;
+
+/// Of dropped requests, where these do not count, at most this share.
+const DROPPED_MAX: f64 = 0.5;
+
+/// ln of the odds of a share: about ln(share) of a small one.
+pub(super) fn odds(share: f64) -> f64 {
+    let share = share.clamp(LEAST, MOST);
+    libm::log(share / (1.0 - share))
+}
+
+/// The share of each model's requests that must be in time where a load is good.
+pub(super) fn must_be_in_time(criterion: Criterion, target: f64) -> f64 {
+    match criterion {
+        Criterion::BadRate => 1.0 - target,
+        Criterion::P99 => (1.0 - DROPPED_MAX) * (1.0 - target),
+    }
+}
+
 /// A model's share of bad requests, as far as a probe knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {

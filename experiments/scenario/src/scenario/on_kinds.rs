@@ -83,7 +83,7 @@ impl LatencyLaw {
     /// of the larger size, scaled so that their mean is on it.
     pub(super) fn filled(&self) -> LatencyLaw {
         let line = |a: &f64, b: &f64, share: f64| a + (b - a) * share;
-        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let mean = |all: &[f64]| orrery_sim::stats::mean(all).unwrap_or(0.0);
         match self {
             LatencyLaw::Table(rows) => LatencyLaw::Table(filled(rows, line)),
             LatencyLaw::Grid { lengths_ms, rows } => LatencyLaw::Grid {

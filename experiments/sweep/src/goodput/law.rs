@@ -61,7 +61,7 @@ struct World {
 
 /// World `number`: one to eight devices, one to five models, SLOs of 3 to 40 times a batch of one.
 fn world(number: u64) -> World {
-    let mut random = Stream::named(number, "worlds of the law", 0);
+    let mut random = Stream::named(number, "random worlds of searches", 0);
     let mut pick = |n: u64| random.below(n);
     // Every third one is ordinary: its target and arrivals are those that most people have.
     let is_ordinary = number % 3 == 0;

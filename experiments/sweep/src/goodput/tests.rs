@@ -123,7 +123,7 @@ fn no_number_of_devices_is_no_answer_and_no_number() {
 
 #[test]
 fn a_load_that_is_always_carried_has_no_peak() {
-    let search = Search { requests_per_model: 1_000, warm_up_s: 0.0, ..Search::default() };
+    let search = Search { requests_per_model: 1_000, warm_up_s: Some(0.0), ..Search::default() };
     let found = Found { good_up_to: Some(16_384.0), ..Found::default() };
     let mut r = Replication::default();
     search.add(&found, &hopeless(), &mut r);
@@ -286,14 +286,14 @@ fn the_peak_of_a_list_of_prompts_is_what_its_last_may_wait() {
     let folder = tempfile::tempdir().unwrap();
     let lines: String = (0..3_000).map(|i| format!("{i},300,1\n")).collect();
     let (file, step_s) = steps(folder.path(), &lines, "");
-    let (warm_up_s, tolerance) = (0.0, 0.001);
+    let (warm_up_s, tolerance) = (Some(0.0), 0.001);
     let search = Search { warm_up_s, tolerance, ..Search::default() };
     let found = search.run(&file, &one_by_one("none"), 1).unwrap().value("all", PEAK).unwrap();
     // Request k has waited k (step - gap), and 99 of 100 may wait for 4 steps.
     let peak = 1.0 / step_s / (1.0 - 4.0 / (0.99 * 3_000.0));
     assert!((found / peak - 1.0).abs() < 0.002, "{found}, closed form {peak}");
     let short = file.with(&[("tokens.count".to_string(), Value::Integer(5))]).unwrap();
-    let search = Search { warm_up_s: 6.0, ..search };
+    let search = Search { warm_up_s: None, ..search };
     let error = search.run(&short, &one_by_one("none"), 1).unwrap_err().to_string();
     assert!(error.contains("ends within the warm-up") && error.contains("rate_per_s"), "{error}");
 }

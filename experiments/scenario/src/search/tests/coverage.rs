@@ -49,8 +49,8 @@ fn terms(requests_per_model: u64) -> Terms {
         target: TARGET,
         tolerance: 0.005,
         requests_per_model,
-        warm_up: Span::from_ms(6_000),
-        least: Span::from_ms(4_000),
+        warm_up: None,
+        least: None,
         exactly: None,
     }
 }

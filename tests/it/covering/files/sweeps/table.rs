@@ -58,7 +58,7 @@ pub const KEYS: &[Key] = &[
     key("Search.requests_per_model", &["goodput.requests_per_model = 3000"]).needs(GOODPUT),
     key("Search.tolerance", &["goodput.tolerance = 0.02"]).needs(GOODPUT),
     key("Search.warm_up_s", &["goodput.warm_up_s = 0.3"]).needs(GOODPUT),
-    key("Search.least_s", &["goodput.least_s = 8.0"]).needs(GOODPUT),
+    key("Search.least_s", &["goodput.least_s = 100.0"]).needs(GOODPUT),
     key("Search.probe_s", &["goodput.probe_s = 1.0"]).needs(GOODPUT),
 ];
 
