@@ -454,10 +454,11 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 }
                 self.how = How::USUAL;
             }
-            if let (Some((value, is_jump)), true) = (met.value(), is_jump || !is_monotone) {
-                if is_jump || self.found(Some(value)).clearly_good.is_none() {
-                    self.look_around(search, value)?;
-                }
+            // A ramp has seen what is below the answer.
+            if let Some((value, is_jump)) = met.value()
+                && (is_jump || !is_monotone)
+            {
+                self.look_around(search, value)?;
             }
         }
         let found = Found { refuted, metastable, ..self.found(met.value().map(|v| v.0)) };

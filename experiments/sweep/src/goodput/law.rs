@@ -64,7 +64,7 @@ fn world(number: u64) -> World {
     let mut random = Stream::named(number, "random worlds of searches", 0);
     let mut pick = |n: u64| random.below(n);
     // Every third one is ordinary: its target and arrivals are those that most people have.
-    let is_ordinary = number % 3 == 0;
+    let is_ordinary = number.is_multiple_of(3);
     let policy = POLICIES[(number % POLICIES.len() as u64) as usize];
     let target = if is_ordinary { 0.01 } else { TARGETS[pick(TARGETS.len() as u64) as usize] };
     let models = if is_ordinary { 1 } else { 1 + pick(5) };
