@@ -18,7 +18,6 @@ pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::scenario::texts;
 use orrery_scenario::{SpecError, read_text};
 use orrery_solvers::Price;
-use orrery_sweep::goodput::Search;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -189,10 +188,10 @@ fn seeds() -> u32 {
     5
 }
 fn requests() -> u64 {
-    Search::default().requests_per_model
+    10_000
 }
 fn precision() -> f64 {
-    Search::default().tolerance
+    0.01
 }
 fn runners_up() -> usize {
     3

@@ -524,8 +524,14 @@ impl Group {
             }
             false => "",
         };
+        let plan = &problem.plan;
+        let (target, requests, precision) =
+            (plan.target(), plan.requests_per_model, plan.precision);
         Ok(format!(
-            "# The pool that `orrery plan` chose, at the load that was asked for.\n{stands}{}",
+            "# The pool that `orrery plan` chose, at the load that was asked for. Its capacity, to the digit:\n\
+             #   orrery goodput THIS --seeds {} --target {target} --requests-per-model {requests} --tolerance {precision}\n\
+             {stands}{}",
+            plan.seeds,
             written(&file)?
         ))
     }
