@@ -223,7 +223,7 @@ fn a_runner_up_that_costs_little_more_and_carries_much_more_is_pointed_out() {
 #[test]
 fn a_runner_up_that_holds_where_the_answer_does_not_is_pointed_out() {
     let mut seen = 0;
-    for load in [960.0, 980.0, 1060.0_f64] {
+    for load in [900.0, 960.0, 1000.0, 1060.0_f64] {
         let text = |usd: f64| {
             with("[\"load=1.08\"]")
                 .replace("_hour = 0.9", &format!("_hour = {usd}"))
