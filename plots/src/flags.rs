@@ -39,6 +39,7 @@ pub(crate) fn notes(rows: &[&Row], none: &str) -> Vec<String> {
         (Flags::CORRELATED, "Interval may be too narrow (correlated)"),
         (Flags::WIDE, "Interval wider than requested (wide)"),
         (Flags::LATE_START, "Averaged over a part without arrivals too (late-start)"),
+        (Flags::STUCK, "Requests came, devices were idle, and nothing ran for 100 SLOs (stuck)"),
         (Flags::DRAIN, "Averaged over a part after the last arrival too (drain)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),

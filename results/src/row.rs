@@ -138,6 +138,8 @@ impl Flags {
     pub const LATE_START: &'static str = "late-start";
     /// Nothing arrived in the last part of the measured time, over which rates are averaged as well.
     pub const DRAIN: &'static str = "drain";
+    /// For a long time requests came while every device was idle, and nothing was run.
+    pub const STUCK: &'static str = "stuck";
     /// There is no value: the column `reason` says why.
     pub const NO_ANSWER: &'static str = "no-answer";
 }

@@ -122,6 +122,34 @@ pub struct Metrics {
     in_system_ns: u128,
     in_system: u64,
     changed: Time,
+    idle: Idle,
+}
+
+/// Whether requests come while no batch runs anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    /// Batches that run.
+    running: u32,
+    /// The first request that came since the last one ran, and how many did.
+    since: Option<(Time, u32)>,
+    /// For a long time they did.
+    is_long: bool,
+}
+
+impl Idle {
+    /// A time of so many SLOs is long, if so many requests came.
+    const LONG: (u64, u32) = (100, 10);
+
+    #[inline]
+    fn arrived(&mut self, request: &Request) {
+        if self.running == 0 {
+            let (since, came) = self.since.get_or_insert((request.arrival, 0));
+            *came += 1;
+            let slos = (request.deadline - request.arrival).ns().saturating_mul(Self::LONG.0);
+            let is_long = (request.arrival - *since).ns() >= slos;
+            self.is_long |= is_long && *came >= Self::LONG.1;
+        }
+    }
 }
 
 impl Metrics {
@@ -178,6 +206,11 @@ impl Metrics {
     /// The share of the measured time that was left when the last request that counts had arrived; zero of none.
     pub fn drain(&self) -> f64 {
         self.requests.drain()
+    }
+
+    /// Whether for a hundred SLOs requests came and no batch ran, on any device: a policy that has locked itself.
+    pub fn stuck(&self) -> bool {
+        self.idle.is_long
     }
 
     /// By device.
@@ -254,11 +287,13 @@ impl Observer for Metrics {
         self.step(now);
         self.in_system += 1;
         self.largest.0 = self.largest.0.max(request.size);
+        self.idle.arrived(request);
         self.requests.arrived(request);
     }
 
     #[inline(always)]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
+        (self.idle.running, self.idle.since) = (self.idle.running + 1, None);
         let device = device_at(&mut self.devices, batch.device);
         device.lanes = batch.sharing.devices(batch.lanes);
         device.running.0 += 1;
@@ -272,6 +307,7 @@ impl Observer for Metrics {
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {
+            self.idle.running -= 1;
             device.running.0 -= 1;
             match batch.sharing {
                 Sharing::None => {

@@ -65,6 +65,9 @@ pub struct Replication {
     /// Whether no request came in more than a tenth of the measured time, at its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drain: bool,
+    /// Whether for a long time requests came and nothing ran.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stuck: bool,
     /// Requests still in the system at the end.
     pub pending: u64,
     /// Requests that arrived, by batch in the order of arrival.
@@ -195,6 +198,7 @@ impl Replication {
             diverging,
             late_start,
             drain,
+            stuck: metrics.stuck(),
             pending,
             offered,
             in_time,

@@ -11,7 +11,7 @@ use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::metrics::LEAST_ARRIVALS;
 
 /// What flags of a run say.
-const SAYS: [(&str, &str); 7] = [
+const SAYS: [(&str, &str); 8] = [
     (
         Flags::FEW_SAMPLES,
         "?: not enough samples for a reliable quantile (p99 needs 662, MLPerf's early-stopping bound).",
@@ -34,6 +34,11 @@ const SAYS: [(&str, &str); 7] = [
         Flags::DRAIN,
         "drain: no request came in the last part of the measured time, more than a tenth of it; goodput and utilisation are \
          averages over that part too. Run longer, or stop with the arrivals (`until_s`).",
+    ),
+    (
+        Flags::STUCK,
+        "stuck: for more than 100 SLOs requests came, every device was idle, and the policy ran nothing. It has locked \
+         itself, or cannot run this scenario; `orrery log explain` says why a request was dropped.",
     ),
     (Flags::PENDING, "pending: requests were still in the system when the run stopped."),
     (Flags::WIDE, "wide: the interval was still too wide when the limit of seeds was reached."),

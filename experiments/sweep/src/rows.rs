@@ -113,6 +113,9 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
         own.filter(|(metric, ..)| *metric == row.metric).map(|(_, least, most)| (least, most));
     let ends = own.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     ends.into_iter().for_each(|(least, most)| row.flag(&format!("sizes:{least}-{most}")));
+    if runs.iter().any(|r| r.stuck) {
+        row.flag(Flags::STUCK);
+    }
     let is_average = [metric::GOODPUT, metric::UTILISATION].contains(&&*row.metric);
     if is_average && runs.iter().any(|r| r.late_start) {
         row.flag(Flags::LATE_START);

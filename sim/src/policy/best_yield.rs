@@ -43,13 +43,14 @@
 mod model;
 mod row;
 
-use self::model::{Batch, Member, Model, Suspect, Waiting};
+use self::model::{Batch, Kind, Member, Model, Suspect, Waiting};
 use self::row::{Candidate, Row, given};
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, count, flag, word, words,
 };
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use crate::latency::Latency;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, ModelId, RequestId};
 use crate::time::{Span, Time};
@@ -74,6 +75,8 @@ pub struct Config {
     pub stop: Stop,
     /// Whether a batch is begun anew with requests that came since.
     pub join: bool,
+    /// Whether a batch is stopped for one of another model that could not wait.
+    pub way: bool,
 }
 
 impl Settings for Config {
@@ -86,7 +89,7 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "all of it",
-        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true },
+        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true, way: true },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         count(
@@ -101,21 +104,35 @@ impl Settings for Config {
             |c: &mut Self| &mut c.join,
             "whether a batch is restarted with requests that arrived since",
         ),
+        flag(
+            "way",
+            |c: &mut Self| &mut c.way,
+            "whether a batch is stopped for another model's that could not wait",
+        ),
     ];
 }
 
-/// What a batch takes from its decision to its result beyond what its law says: messages, inputs, noise. A mean and
-/// a mean deviation, kept as TCP keeps those of a round trip (RFC 6298).
+/// What a model's batches take from their decision to their result beyond what its law says: messages, inputs, noise.
+/// A mean and a mean deviation, kept as TCP keeps those of a round trip (RFC 6298), but that an outlier is learned as
+/// one of [`Beyond::OUTLIER`] deviations at most.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beyond {
     mean_ns: f64,
     deviation_ns: f64,
+    has_one: bool,
 }
 
 impl Beyond {
-    fn learn(&mut self, ns: f64) {
+    const OUTLIER: f64 = 4.0;
+    /// No more is kept free before a deadline than this part of the SLO.
+    const MOST: f64 = 0.25;
+
+    fn learn(&mut self, ns: f64, own_ns: f64) {
+        let most = Self::OUTLIER * self.deviation_ns.max(0.02 * own_ns);
+        let ns = if self.has_one { ns.clamp(self.mean_ns - most, self.mean_ns + most) } else { ns };
         self.deviation_ns += 0.25 * ((ns - self.mean_ns).abs() - self.deviation_ns);
         self.mean_ns += 0.125 * (ns - self.mean_ns);
+        self.has_one = true;
     }
 
     fn mean(self) -> Span {
@@ -123,8 +140,9 @@ impl Beyond {
     }
 
     /// What is kept free before a deadline.
-    fn reserve(self) -> Span {
-        Span::from_ns_f64((self.mean_ns + 2.0 * self.deviation_ns).max(0.0))
+    fn reserve(self, slo: Span) -> Span {
+        let ns = (self.mean_ns + 2.0 * self.deviation_ns).max(0.0);
+        Span::from_ns_f64(ns.min(Self::MOST * slo.ns() as f64))
     }
 }
 
@@ -151,14 +169,16 @@ struct Running {
 /// The policy. See the module's text.
 pub struct BestYield {
     config: Config,
+    profiles: Vec<ModelProfile>,
     models: Vec<Model>,
     /// Models with requests that wait.
     waiting: BTreeSet<usize>,
     free: FreeDevices,
-    can_preempt: Vec<bool>,
+    /// Of each device, its kind and whether it can stop a batch.
+    devices: Vec<(usize, bool)>,
     running: Vec<Running>,
-    /// What batches took beyond their law.
-    beyond: Beyond,
+    /// By model.
+    beyond: Vec<Beyond>,
     ids: Vec<RequestId>,
 }
 
@@ -167,42 +187,92 @@ impl BestYield {
     pub fn new(config: Config, profiles: &[ModelProfile]) -> BestYield {
         BestYield {
             config,
-            models: profiles.iter().map(|p| Model::new(config.max_batch, p)).collect(),
+            profiles: profiles.to_vec(),
+            models: Vec::new(),
             waiting: BTreeSet::new(),
             free: FreeDevices::default(),
-            can_preempt: Vec::new(),
+            devices: Vec::new(),
             running: Vec::new(),
-            beyond: Beyond::default(),
+            beyond: vec![Beyond::default(); profiles.len()],
             ids: Vec::new(),
         }
     }
 
-    /// The best batch of all models, and whether not all that waits can be served in time.
-    fn best(&mut self, now: Time, out: &mut Actions) -> Option<(usize, Candidate, bool)> {
-        let now = now + self.beyond.reserve();
-        let (mut best, mut work_ns, mut latest) = (None::<(usize, Candidate)>, 0.0, now);
-        self.waiting.retain(|&m| {
-            let model = &mut self.models[m];
-            let Some(own) = model.look(now, out).then_some(model.best).flatten() else {
-                return false;
+    /// The devices are there, or one more.
+    fn meet(&mut self, known: &Known<'_>) {
+        self.devices = known.devices().iter().map(|d| (d.kind as usize, d.can_preempt)).collect();
+        let kinds = |p: &ModelProfile| -> Vec<Kind> {
+            let laws = p.kinds.as_ref().map_or(std::slice::from_ref(&p.law), |kinds| &kinds.laws);
+            let kind = |(kind, law): (usize, &Latency)| {
+                let own = || self.devices.iter().filter(|d| d.0 == kind);
+                let can_stop = self.config.stop != Stop::Never && own().all(|d| d.1);
+                let share = own().count() as f64 / self.devices.len().max(1) as f64;
+                Kind { law: law.clone(), can_stop, share }
             };
-            if best.is_none_or(|b| own.yields > b.1.yields) {
-                best = Some((m, own));
+            laws.iter().enumerate().map(kind).collect()
+        };
+        if self.models.is_empty() {
+            let of = |p: &ModelProfile| Model::new(self.config.max_batch, p, kinds(p));
+            self.models = self.profiles.iter().map(of).collect();
+        }
+    }
+
+    fn reserve(&self, model: usize) -> Span {
+        self.beyond[model].reserve(self.profiles[model].slo)
+    }
+
+    /// The best batch of all models on a kind of device, and whether not all that waits can be served in time. With
+    /// `reserve` free before its deadlines, unless it is needed.
+    fn best(
+        &mut self,
+        now: Time,
+        kind: usize,
+        reserve: bool,
+        out: &mut Actions,
+    ) -> Option<(usize, Candidate, bool)> {
+        let (mut best, mut work_ns, mut latest) = (None::<(usize, Candidate)>, 0.0, now);
+        let BestYield { waiting, models, beyond, profiles, .. } = self;
+        waiting.retain(|&m| {
+            let model = &mut models[m];
+            let reserve = if reserve { beyond[m].reserve(profiles[m].slo) } else { Span::ZERO };
+            if let Some(own) = model.best(now, reserve, kind, out) {
+                if best.is_none_or(|b| own.yields > b.1.yields) {
+                    best = Some((m, own));
+                }
             }
             work_ns += model.work_ns;
-            latest = latest.max(model.latest);
-            true
+            latest = latest.max(model.latest.minus(reserve));
+            !model.is_empty()
         });
         let (model, candidate) = best?;
-        let ns = self.can_preempt.len() as f64 * latest.since(now).ns() as f64;
+        let ns = self.devices.len() as f64 * latest.since(now).ns() as f64;
         Some((model, candidate, work_ns > ns))
     }
 
+    /// On each kind of device that is free, the batch of the largest yield. One that would fit without what is kept
+    /// free before deadlines is better than none: it may be in time, and it is learned from.
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
-        while let Some(device) = self.free.next() {
-            let Some((model, best, _)) = self.best(now, out) else { return };
-            let batch = self.models[model].take(now + self.beyond.reserve(), &best);
-            self.free.take_next();
+        loop {
+            let mut best: Option<(DeviceId, usize, Candidate, bool)> = None;
+            for reserve in [true, false] {
+                for kind in 0..self.models.first().map_or(0, |m| m.kinds.len()) {
+                    let of_kind = |d: &DeviceId| self.devices[d.index()].0 == kind;
+                    let Some(device) = self.free.all().rfind(of_kind) else { continue };
+                    let own = self.best(now, kind, reserve, out);
+                    let Some((model, own, _)) = own else { continue };
+                    if best.is_none_or(|b| own.yields > b.2.yields) {
+                        best = Some((device, model, own, reserve));
+                    }
+                }
+                if best.is_some() {
+                    break;
+                }
+            }
+            let Some((device, model, best, reserve)) = best else { return };
+            let reserve = if reserve { self.reserve(model) } else { Span::ZERO };
+            let kind = self.devices[device.index()].0;
+            let batch = self.models[model].take(now + reserve, kind, &best);
+            self.free.take_device(device);
             self.launch(now, (device, model), batch, out);
         }
     }
@@ -219,8 +289,8 @@ impl BestYield {
         let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
         let Batch { members, row } = &batch;
         let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
-        let within = row.within(due.since(now + self.beyond.reserve()));
-        let start = now + self.beyond.mean();
+        let within = row.within(due.since(now + self.reserve(model)));
+        let start = now + self.beyond[model].mean();
         let stop = row.best(within).map_or(row.stops.len() - 1, |best| best.1);
         let at = row.stops[stop];
         out.why_all(&self.ids, || {
@@ -248,7 +318,7 @@ impl BestYield {
     /// law tells no more.
     fn set_timer(&self, i: usize, out: &mut Actions) {
         let Running { device, batch, start, stop, .. } = &self.running[i];
-        let can_stop = self.config.stop != Stop::Never && self.can_preempt[device.index()];
+        let can_stop = self.config.stop != Stop::Never && self.devices[device.index()].1;
         if can_stop && stop + 1 < batch.row.stops.len() {
             out.set_timer(timer(*device), *start + batch.row.stops[*stop].after + Span::from_ns(1));
         }
@@ -256,7 +326,7 @@ impl BestYield {
 
     /// Begins a batch of the model anew with requests that wait, where that pays most.
     fn join(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let (mean, reserve) = (self.beyond.mean(), self.beyond.reserve());
+        let (mean, reserve) = (self.beyond[model].mean(), self.reserve(model));
         let m = &mut self.models[model];
         let Some(class) = m.classes.first_mut().filter(|_| m.is_certain) else { return };
         let Some(first) = class.queue.first().copied() else { return };
@@ -266,15 +336,22 @@ impl BestYield {
             self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
         {
             let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
-            if now >= end || !self.can_preempt[r.device.index()] || self.free.is_leaving(r.device) {
+            let (kind, can_stop) = self.devices[r.device.index()];
+            if now >= end || !can_stop || self.free.is_leaving(r.device) {
                 continue;
             }
-            for j in 1..=class.queue.len().min(class.rows.len().saturating_sub(k)) {
-                let together = class.rows[k + j - 1].stops[0].after;
+            let mut items = 0;
+            for j in 1..=class.queue.len() {
+                items += class.queue[j - 1].items;
+                let of = |k, items| (k as u32, items);
+                let mut row = |of| class.row(&m.kinds, self.profiles[model].slo, kind, of);
+                let Some(together) = row(of(k + j, r.batch.row.items + items)) else { break };
+                let together = together.stops[0].after;
                 if now + mean + reserve + together > r.due.min(first.deadline) {
                     break;
                 }
-                let (rest, own) = (end.since(now), class.rows[j - 1].stops[0].after);
+                let Some(own) = row(of(j, items)).map(|row| row.stops[0].after) else { break };
+                let rest = end.since(now);
                 let can_wait = end + reserve + own <= first.deadline;
                 let apart =
                     if can_wait { per_ns(k + j, rest + mean + own) } else { per_ns(k, rest) };
@@ -287,8 +364,44 @@ impl BestYield {
         let Some((_, i, j)) = best else { return };
         let r = &mut self.running[i];
         r.joining = class.queue.drain(..j).collect();
-        m.best = None;
+        m.changed();
         self.stop(i, out);
+    }
+
+    /// Where no device is free: stops a batch of another model for one of this, which would be late if it waited.
+    ///
+    /// If all that waits can be served, one that can begin anew later is stopped, the youngest; otherwise one whose rest
+    /// yields less.
+    fn make_way(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let mut best: Option<(Span, usize)> = None;
+        for kind in 0..self.models[model].kinds.len() {
+            let Some((first, own, crowded)) = self.best(now, kind, true, out) else { continue };
+            if first != model {
+                continue;
+            }
+            let reserve = self.reserve(model);
+            for (i, r) in self.running.iter().enumerate() {
+                let (on, can_stop) = self.devices[r.device.index()];
+                let end = r.start + r.batch.row.stops.last().map_or(Span::ZERO, |s| s.after);
+                let can_wait = end.max(now) <= own.until.minus(reserve);
+                if on == kind && (can_wait || r.is_stopped) {
+                    return;
+                }
+                if on != kind || !can_stop || r.model == model || self.free.is_leaving(r.device) {
+                    continue;
+                }
+                let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
+                let rest = r.batch.row.best_after_time(ran);
+                let is_anew = now + own.after + reserve + whole <= r.due && !crowded;
+                let is_worth = own.yields > if is_anew { r.batch.row.most } else { rest };
+                if is_worth && best.is_none_or(|b| ran < b.0) {
+                    best = Some((ran, i));
+                }
+            }
+        }
+        if let Some((_, i)) = best {
+            self.stop(i, out);
+        }
     }
 
     fn stop(&mut self, i: usize, out: &mut Actions) {
@@ -305,9 +418,10 @@ impl BestYield {
             if !r.is_over || r.is_stopped {
                 continue;
             }
+            let kind = self.devices[r.device.index()].0;
             let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
             let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
-            let other = self.best(now, out);
+            let other = self.best(now, kind, true, out);
             let always = self.config.stop == Stop::Always;
             let is_better =
                 |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
@@ -334,12 +448,15 @@ impl BestYield {
                 (None, Some(class)) => model.insert(class, waiting),
                 _ => {
                     let law = at.map_or(law.clone(), |at| Rc::new(given(&law, &r.batch.row, at)));
-                    let row = Rc::new(Row::of(&model.law, 1, &law));
-                    model.suspects.push(Suspect { waiting, law, row });
+                    let row = |kind: &Kind| {
+                        Rc::new(Row::of(&kind.law, (1, waiting.items), &law, kind.can_stop))
+                    };
+                    let rows = model.kinds.iter().map(row).collect();
+                    model.suspects.push(Suspect { waiting, law, rows });
                 }
             }
         }
-        model.best = None;
+        model.changed();
         self.waiting.insert(r.model);
     }
 
@@ -351,7 +468,8 @@ impl BestYield {
         if let Outcome::Done { device, .. } = outcome {
             let expected =
                 if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
-            self.beyond.learn(now.since(r.issued).ns() as f64 - expected.ns() as f64);
+            let ns = now.since(r.issued).ns() as f64 - expected.ns() as f64;
+            self.beyond[r.model].learn(ns, expected.ns() as f64);
         }
         let ran = match outcome {
             Outcome::Preempted { ran } if r.is_stopped => Some(ran),
@@ -361,11 +479,16 @@ impl BestYield {
         let joining = std::mem::take(&mut r.joining);
         let is_leaving = self.free.is_leaving(device);
         if ran.is_some() && !joining.is_empty() && !is_leaving {
-            let class = &self.models[r.model].classes[0];
+            let kind = self.devices[device.index()].0;
+            let model = &mut self.models[r.model];
+            let class = &mut model.classes[0];
             let mut members = std::mem::take(&mut r.batch.members);
             let member = |waiting| Member { waiting, law: Rc::clone(&class.law) };
             members.extend(joining.into_iter().map(member));
-            let row = Rc::clone(&class.rows[members.len() - 1]);
+            let items = members.iter().map(|m| m.waiting.items).sum();
+            let of = (members.len() as u32, items);
+            let row = class.row(&model.kinds, self.profiles[r.model].slo, kind, of);
+            let row = row.expect("a batch that was looked at");
             self.launch(now, (device, r.model), Batch { members, row }, out);
         } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {
             self.put_back(r, ran);
@@ -405,10 +528,14 @@ impl Policy for BestYield {
             Event::Arrive(r) => {
                 let model = r.model.index();
                 let class = self.models[model].places.get(&r.app.index()).copied().unwrap_or(0);
-                self.models[model].insert(class, Waiting { deadline: r.deadline, id: r.id });
+                let waiting = Waiting { deadline: r.deadline, id: r.id, items: r.size };
+                self.models[model].insert(class, waiting);
                 self.waiting.insert(model);
                 if self.config.join {
                     self.join(now, model, out);
+                }
+                if self.config.way && self.free.is_empty() {
+                    self.make_way(now, model, out);
                 }
             }
             Event::Timer(key) => {
@@ -419,7 +546,7 @@ impl Policy for BestYield {
             Event::Profiled { .. } => return,
             Event::Result { .. } => self.result(now, &event, known, out),
             Event::Start | Event::Device(..) => {
-                self.can_preempt = known.devices().iter().map(|d| d.can_preempt).collect();
+                self.meet(known);
                 self.free.follow(&event, known, out);
             }
         }

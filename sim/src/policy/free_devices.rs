@@ -38,6 +38,17 @@ impl FreeDevices {
         self.free.pop();
     }
 
+    /// The devices of the free lanes, the next one last.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = DeviceId> + '_ {
+        self.free.iter().map(|free| free.0)
+    }
+
+    /// This device has got a batch.
+    pub fn take_device(&mut self, device: DeviceId) {
+        let place = self.free.iter().rposition(|free| free.0 == device);
+        place.map(|place| self.free.remove(place));
+    }
+
     /// A batch of a model for the next lane. A lane of a device with the most free ones is next: a batch has a
     /// device to itself where there is one.
     #[inline]

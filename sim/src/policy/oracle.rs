@@ -35,7 +35,7 @@ impl Settings for Config {
         what: "clairvoyant greedy: knows every execution time, and is no bound",
         paper: "no paper's",
     };
-    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "batches of up to 16",
@@ -58,7 +58,10 @@ struct Pending {
 /// The policy. See the module's text.
 pub struct Oracle {
     config: Config,
-    laws: Vec<Latency>,
+    /// By kind of device, then by model.
+    laws: Vec<Vec<Latency>>,
+    /// Of each device.
+    kinds: Vec<u32>,
     /// By model, each ordered by (execution time, id).
     pending: Vec<Vec<Pending>>,
     free: FreeDevices,
@@ -69,9 +72,18 @@ pub struct Oracle {
 impl Oracle {
     /// An oracle that knows the latency laws of the profiles as well.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Oracle {
+        let kinds = |p: &ModelProfile| p.kinds.as_ref().map_or(1, |kinds| kinds.laws.len());
+        let law = |kind: usize| {
+            let law = |p: &ModelProfile| match &p.kinds {
+                Some(kinds) => kinds.laws[kind].clone(),
+                None => p.law.clone(),
+            };
+            profiles.iter().map(law).collect()
+        };
         Oracle {
             config,
-            laws: profiles.iter().map(|p| p.law.clone()).collect(),
+            laws: (0..profiles.first().map_or(1, kinds)).map(law).collect(),
+            kinds: Vec::new(),
             pending: profiles.iter().map(|_| Vec::new()).collect(),
             free: FreeDevices::default(),
             batch: Vec::new(),
@@ -82,7 +94,8 @@ impl Oracle {
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         self.drop_hopeless(now, out);
         while let Some(device) = self.free.next() {
-            let Some(model) = self.best(now) else { return };
+            let kind = self.kinds.get(device.index()).map_or(0, |&kind| kind as usize);
+            let Some(model) = self.best(now, kind) else { return };
             self.ids.clear();
             self.ids.extend(self.batch.iter().map(|p| p.id));
             let taken = &self.batch;
@@ -102,9 +115,10 @@ impl Oracle {
         if self.free.is_empty() {
             return;
         }
-        for (pending, law) in self.pending.iter_mut().zip(&self.laws) {
+        for (m, pending) in self.pending.iter_mut().enumerate() {
             pending.retain(|p| {
-                let alone = now + law.batch(1, p.alone);
+                let laws = self.laws.iter().map(|kind| kind[m].batch(1, p.alone));
+                let alone = now + laws.min().unwrap_or(Span::ZERO);
                 let hopeful = alone <= p.deadline;
                 if !hopeful {
                     out.why(p.id, || {
@@ -117,12 +131,12 @@ impl Oracle {
         }
     }
 
-    /// Fills `batch` with the best one; its model.
-    fn best(&mut self, now: Time) -> Option<usize> {
+    /// Fills `batch` with the best one on a kind of device; its model.
+    fn best(&mut self, now: Time, kind: usize) -> Option<usize> {
         let mut best = None;
         let mut best_rate = 0.0;
         let mut members: Vec<Pending> = Vec::new();
-        for (model, (pending, law)) in self.pending.iter().zip(&self.laws).enumerate() {
+        for (model, (pending, law)) in self.pending.iter().zip(&self.laws[kind]).enumerate() {
             members.clear();
             for longest in pending {
                 let at = members
@@ -173,6 +187,9 @@ impl Policy for Oracle {
             }
             Event::Timer(_) | Event::Profiled { .. } => return,
             Event::Start | Event::Result { .. } | Event::Device(..) => {
+                if !matches!(event, Event::Result { .. }) {
+                    self.kinds = known.devices().iter().map(|d| d.kind).collect();
+                }
                 self.free.follow(&event, known, out);
             }
         }
@@ -223,14 +240,14 @@ mod tests {
                 pending.push(Pending { alone, deadline, id: RequestId(i) });
                 pending.sort_by_key(|p| (p.alone, p.id));
             }
-            let all = oracle.pending.iter().zip(&oracle.laws);
+            let all = oracle.pending.iter().zip(&oracle.laws[0]);
             let most = all.map(|(p, law)| most(p, law, 4, now)).fold(0.0, f64::max);
-            let Some(model) = oracle.best(now) else {
+            let Some(model) = oracle.best(now, 0) else {
                 assert_eq!(most, 0.0);
                 continue;
             };
             batches += 1;
-            let (batch, law) = (&oracle.batch, &oracle.laws[model]);
+            let (batch, law) = (&oracle.batch, &oracle.laws[0][model]);
             let longest = batch.iter().map(|m| m.alone).max().expect("a batch of some");
             let takes = law.batch(batch.len() as u32, longest);
             assert!(batch.iter().all(|m| now + takes <= m.deadline), "all are in time");

@@ -23,6 +23,7 @@ pub(super) struct Stop {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub size: u32,
+    pub items: u32,
     pub stops: Vec<Stop>,
     /// The largest yield, if no deadline is in the way, and its stop.
     pub most: f64,
@@ -42,6 +43,8 @@ pub(super) struct Candidate {
     pub yields: f64,
     pub from: From,
     pub size: usize,
+    /// The items that it may have.
+    pub items: u32,
     /// It is stopped after that time, or has ended.
     pub after: Span,
     /// It stays the best until then, if no request comes or goes.
@@ -49,9 +52,15 @@ pub(super) struct Candidate {
 }
 
 impl Row {
-    /// Of batches of `size` whose longest request has this law.
-    pub fn of(law: &Latency, size: u32, longest: &Histogram) -> Row {
-        let at = |ns: f64| law.batch(size, Span::from_ns_f64(ns));
+    /// Of batches of `size` requests, with so many items in all, whose longest request has this law. What cannot be
+    /// stopped runs to its end whatever its deadline is: k P(L <= s) / E[L].
+    pub fn of(
+        law: &Latency,
+        (size, items): (u32, u32),
+        longest: &Histogram,
+        can_stop: bool,
+    ) -> Row {
+        let at = |ns: f64| law.batch(items, Span::from_ns_f64(ns));
         let mut stops: Vec<Stop> = Vec::new();
         let (mut done, mut ended_ns, mut best) = (0.0, 0.0, 0);
         for bin in longest.bins() {
@@ -70,7 +79,11 @@ impl Row {
             }
             stops[last].best = best;
         }
-        let mut row = Row { size, stops, most: 0.0, most_after: Span::ZERO };
+        let whole_ns = stops.last().map_or(0.0, |last| last.used_ns);
+        for (i, stop) in stops.iter_mut().enumerate().filter(|_| !can_stop) {
+            (stop.used_ns, stop.best) = (whole_ns, i);
+        }
+        let mut row = Row { size, items, stops, most: 0.0, most_after: Span::ZERO };
         if let Some((most, stop)) = row.best(row.stops.len()) {
             (row.most, row.most_after) = (most, row.stops[stop].after);
         }
@@ -90,8 +103,8 @@ impl Row {
             let (within, stop) = self.best(self.within(span))?;
             (yields, after) = (within, self.stops[stop].after);
         }
-        let (size, until) = (self.size as usize, deadline.minus(after));
-        Some(Candidate { yields, from, size, after, until })
+        let (size, items, until) = (self.size as usize, self.items, deadline.minus(after));
+        Some(Candidate { yields, from, size, items, after, until })
     }
 
     /// The largest yield of a batch that may run until the last of the first `n` stops, per ns, and its stop.
@@ -99,6 +112,15 @@ impl Row {
         let best = self.stops.get(n.checked_sub(1)?)?.best;
         let stop = &self.stops[best];
         Some((f64::from(self.size) * stop.done / stop.used_ns.max(1.0), best))
+    }
+
+    /// The largest yield of the rest of a batch that has run for so long.
+    pub fn best_after_time(&self, ran: Span) -> f64 {
+        let Some(at) = self.within(ran).checked_sub(1) else {
+            let rest = |s: &Stop| f64::from(self.size) * s.done / (s.used_ns - ran.ns() as f64).max(1.0);
+            return self.stops.iter().map(rest).fold(0.0, f64::max);
+        };
+        self.best_after(at, self.stops.len()).map_or(0.0, |rest| rest.0)
     }
 
     /// The same of the rest of a batch that has not ended by stop `at`.
@@ -146,7 +168,7 @@ mod tests {
 
     #[test]
     fn yields_by_hand() {
-        let row = Row::of(&Latency::Proportional { c1: 0.5 }, 1, &law());
+        let row = Row::of(&Latency::Proportional { c1: 0.5 }, (1, 1), &law(), true);
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
         // All: 1 in 20 us. Stopped after 10 us: 0.8 in 10 us. The rest of one that goes on: 1 in 50 us.
         assert_eq!((row.within(Span::from_us(9)), row.best(0)), (0, None));
@@ -156,12 +178,13 @@ mod tests {
         assert!(near(yields, 1.0 / 50e3) && stop == 1);
         assert_eq!(row.best_after(0, 1), None, "its deadline is before");
         // Of two in a batch at 1.5 times the longest's time, 64 % end after 15 us.
-        let row = Row::of(&Latency::Proportional { c1: 0.5 }, 2, &law().max_of(2));
+        let row = Row::of(&Latency::Proportional { c1: 0.5 }, (2, 2), &law().max_of(2), true);
         assert!(near(row.best(1).unwrap().0, 2.0 * 0.64 / 15e3));
         let all = Row::of(
             &Latency::Affine { alpha: Span::from_us(1), beta: Span::from_us(5) },
-            3,
+            (3, 3),
             &law(),
+            true,
         );
         assert_eq!((all.stops.len(), all.stops[0].after), (1, Span::from_us(8)));
     }
@@ -170,7 +193,8 @@ mod tests {
     fn what_a_stopped_batch_tells_of_its_requests_is_what_is_drawn() {
         let (law, mut stream) = (law(), Stream::named(1, "given", 0));
         for size in [1, 2, 4] {
-            let row = Row::of(&Latency::Proportional { c1: 0.5 }, size, &law.max_of(size));
+            let row =
+                Row::of(&Latency::Proportional { c1: 0.5 }, (size, size), &law.max_of(size), true);
             let (mut stopped, mut long) = (0.0, 0.0);
             for _ in 0..20_000 {
                 let draws: Vec<bool> = (0..size).map(|_| stream.uniform() < 0.2).collect();
