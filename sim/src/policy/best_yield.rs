@@ -77,6 +77,8 @@ pub struct Config {
     pub join: bool,
     /// Whether a batch is stopped for one of another model that could not wait.
     pub way: bool,
+    /// Whether batches are sent ahead of the end of the one before.
+    pub ahead: bool,
 }
 
 impl Settings for Config {
@@ -89,7 +91,7 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "all of it",
-        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true, way: true },
+        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true, way: true, ahead: true },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         count(
@@ -109,6 +111,11 @@ impl Settings for Config {
             |c: &mut Self| &mut c.way,
             "whether a batch is stopped for another model's that could not wait",
         ),
+        flag(
+            "ahead",
+            |c: &mut Self| &mut c.ahead,
+            "whether a batch is sent before the one on its device has ended, where messages take time",
+        ),
     ];
 }
 
@@ -124,6 +131,8 @@ struct Beyond {
 
 impl Beyond {
     const OUTLIER: f64 = 4.0;
+    const LEAST_LEAD: f64 = 0.02;
+    const REGULAR: f64 = 1.5;
     /// No more is kept free before a deadline than this part of the SLO.
     const MOST: f64 = 0.25;
 
@@ -133,6 +142,14 @@ impl Beyond {
         self.deviation_ns += 0.25 * ((ns - self.mean_ns).abs() - self.deviation_ns);
         self.mean_ns += 0.125 * (ns - self.mean_ns);
         self.has_one = true;
+    }
+
+    /// So long before a batch is expected to end the next one is sent; none where messages take next to no time, or
+    /// what batches take beyond their law is mostly chance.
+    fn lead(self, own: Span) -> Option<Span> {
+        let least = Self::LEAST_LEAD * own.ns() as f64;
+        let is_regular = self.mean_ns > least.max(Self::REGULAR * self.deviation_ns);
+        is_regular.then(|| Span::from_ns_f64(self.mean_ns + self.deviation_ns))
     }
 
     fn mean(self) -> Span {
@@ -166,6 +183,13 @@ struct Running {
     joining: Vec<Waiting>,
 }
 
+impl Running {
+    /// When it is expected to have ended, if that is known.
+    fn end(&self) -> Time {
+        self.start + self.batch.row.stops[0].after
+    }
+}
+
 /// The policy. See the module's text.
 pub struct BestYield {
     config: Config,
@@ -177,6 +201,8 @@ pub struct BestYield {
     /// Of each device, its kind and whether it can stop a batch.
     devices: Vec<(usize, bool)>,
     running: Vec<Running>,
+    /// Devices whose batch will soon have ended: the next one may be sent.
+    soon: Vec<DeviceId>,
     /// By model.
     beyond: Vec<Beyond>,
     ids: Vec<RequestId>,
@@ -193,6 +219,7 @@ impl BestYield {
             free: FreeDevices::default(),
             devices: Vec::new(),
             running: Vec::new(),
+            soon: Vec::new(),
             beyond: vec![Beyond::default(); profiles.len()],
             ids: Vec::new(),
         }
@@ -268,18 +295,49 @@ impl BestYield {
                     break;
                 }
             }
-            let Some((device, model, best, reserve)) = best else { return };
+            let Some((device, model, best, reserve)) = best else { break };
             let reserve = if reserve { self.reserve(model) } else { Span::ZERO };
             let kind = self.devices[device.index()].0;
             let batch = self.models[model].take(now + reserve, kind, &best);
             self.free.take_device(device);
-            self.launch(now, (device, model), batch, out);
+            self.launch(now, now, (device, model), batch, out);
+        }
+        if !self.free.is_empty() {
+            return;
+        }
+        for device in std::mem::take(&mut self.soon) {
+            if !self.send_ahead(now, device, out) {
+                self.soon.push(device);
+            }
         }
     }
 
+    /// The only batch on a device, if it is known when it ends.
+    fn only(&self, device: DeviceId) -> Option<&Running> {
+        let only = self.running.iter().find(|r| r.device == device)?;
+        let is_known = !only.is_stopped && self.models[only.model].is_certain;
+        (is_known && is_alone(&self.running, device)).then_some(only)
+    }
+
+    /// Sends the next batch to a device whose batch is expected to end; whether it did, or cannot any more.
+    fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
+        let Some(end) = self.only(device).map(Running::end) else { return true };
+        let kind = self.devices[device.index()].0;
+        let Some((model, own, _)) = self.best(now.max(end), kind, true, out) else { return false };
+        if !self.models[model].is_certain {
+            return false;
+        }
+        let from = now.max(end) + self.reserve(model);
+        let batch = self.models[model].take(from, kind, &own);
+        self.launch(now, end, (device, model), batch, out);
+        true
+    }
+
+    /// Issues a batch for a device that is free from then on.
     fn launch(
         &mut self,
         now: Time,
+        free: Time,
         (device, model): (DeviceId, usize),
         batch: Batch,
         out: &mut Actions,
@@ -289,8 +347,8 @@ impl BestYield {
         let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
         let Batch { members, row } = &batch;
         let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
-        let within = row.within(due.since(now + self.reserve(model)));
-        let start = now + self.beyond[model].mean();
+        let within = row.within(due.since(now.max(free) + self.reserve(model)));
+        let start = free.max(now + self.beyond[model].mean());
         let stop = row.best(within).map_or(row.stops.len() - 1, |best| best.1);
         let at = row.stops[stop];
         out.why_all(&self.ids, || {
@@ -312,6 +370,10 @@ impl BestYield {
             joining: Vec::new(),
         });
         self.set_timer(self.running.len() - 1, out);
+        let (Some(own), true) = (self.only(device), self.config.ahead) else { return };
+        if let Some(lead) = self.beyond[model].lead(own.batch.row.stops[0].after) {
+            out.set_timer(soon(device), own.end().minus(lead).max(now));
+        }
     }
 
     /// At a batch's stop it is thought over, if it can be stopped. By the last one it has ended; where it has not, its
@@ -337,7 +399,13 @@ impl BestYield {
         {
             let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
             let (kind, can_stop) = self.devices[r.device.index()];
-            if now >= end || !can_stop || self.free.is_leaving(r.device) {
+            let is_sent_ahead =
+                self.config.ahead && self.beyond[model].lead(r.batch.row.stops[0].after).is_some();
+            if now >= end
+                || !can_stop
+                || !is_alone(&self.running, r.device)
+                || self.free.is_leaving(r.device)
+            {
                 continue;
             }
             let mut items = 0;
@@ -353,8 +421,9 @@ impl BestYield {
                 let Some(own) = row(of(j, items)).map(|row| row.stops[0].after) else { break };
                 let rest = end.since(now);
                 let can_wait = end + reserve + own <= first.deadline;
+                let next = if is_sent_ahead { Span::ZERO } else { mean };
                 let apart =
-                    if can_wait { per_ns(k + j, rest + mean + own) } else { per_ns(k, rest) };
+                    if can_wait { per_ns(k + j, rest + next + own) } else { per_ns(k, rest) };
                 let gain = per_ns(k + j, mean + mean + together) - apart;
                 if gain > best.map_or(0.0, |b| b.0) {
                     best = Some((gain, i, j));
@@ -387,13 +456,22 @@ impl BestYield {
                 if on == kind && (can_wait || r.is_stopped) {
                     return;
                 }
-                if on != kind || !can_stop || r.model == model || self.free.is_leaving(r.device) {
+                if on != kind
+                    || !can_stop
+                    || !is_alone(&self.running, r.device)
+                    || r.model == model
+                    || self.free.is_leaving(r.device)
+                {
                     continue;
                 }
                 let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
                 let rest = r.batch.row.best_after_time(ran);
                 let is_anew = now + own.after + reserve + whole <= r.due && !crowded;
-                let is_worth = own.yields > if is_anew { r.batch.row.most } else { rest };
+                // The message that stops it, its result, and the batch's own way there.
+                let idle_ns = 2.0 * self.beyond[model].mean_ns.max(0.0);
+                let takes_ns = own.after.ns() as f64;
+                let yields = own.yields * takes_ns / (takes_ns + idle_ns).max(1.0);
+                let is_worth = yields > if is_anew { r.batch.row.most } else { rest };
                 if is_worth && best.is_none_or(|b| ran < b.0) {
                     best = Some((ran, i));
                 }
@@ -468,7 +546,9 @@ impl BestYield {
         if let Outcome::Done { device, .. } = outcome {
             let expected =
                 if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
-            let ns = now.since(r.issued).ns() as f64 - expected.ns() as f64;
+            // It was expected to start a mean after it was issued, or at the end of the one before it.
+            let before = r.start.minus(self.beyond[r.model].mean()).max(r.issued);
+            let ns = now.since(before).ns() as f64 - expected.ns() as f64;
             self.beyond[r.model].learn(ns, expected.ns() as f64);
         }
         let ran = match outcome {
@@ -489,7 +569,7 @@ impl BestYield {
             let of = (members.len() as u32, items);
             let row = class.row(&model.kinds, self.profiles[r.model].slo, kind, of);
             let row = row.expect("a batch that was looked at");
-            self.launch(now, (device, r.model), Batch { members, row }, out);
+            self.launch(now, now, (device, r.model), Batch { members, row }, out);
         } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {
             self.put_back(r, ran);
             self.free.add_back(device);
@@ -506,6 +586,15 @@ impl BestYield {
             }
         }
     }
+}
+
+/// Whether one batch was sent to a device, and no other after it.
+fn is_alone(running: &[Running], device: DeviceId) -> bool {
+    running.iter().filter(|r| r.device == device).count() == 1
+}
+
+fn soon(device: DeviceId) -> TimerKey {
+    TimerKey(1 << 32 | u64::from(device.0))
 }
 
 fn timer(device: DeviceId) -> TimerKey {
@@ -538,13 +627,30 @@ impl Policy for BestYield {
                     self.make_way(now, model, out);
                 }
             }
+            Event::Timer(key) if key.0 >> 32 == 1 => {
+                let device = DeviceId(key.0 as u32);
+                self.soon.push(device);
+            }
             Event::Timer(key) => {
                 let of_it = self.running.iter_mut().filter(|r| timer(r.device) == key);
                 of_it.for_each(|r| r.is_over = true);
                 self.reconsider(now, out);
             }
             Event::Profiled { .. } => return,
-            Event::Result { .. } => self.result(now, &event, known, out),
+            Event::Result { device, .. } => {
+                self.result(now, &event, known, out);
+                out.clear_timer(soon(device));
+                self.soon.retain(|&d| d != device);
+                if let Some(next) = self.only(device) {
+                    let lead = self.beyond[next.model].lead(next.batch.row.stops[0].after);
+                    if let (Some(lead), true) = (lead, self.config.ahead) {
+                        out.set_timer(soon(device), next.end().minus(lead).max(now));
+                    }
+                }
+                if self.running.iter().any(|r| r.device == device) {
+                    self.free.take_device(device);
+                }
+            }
             Event::Start | Event::Device(..) => {
                 self.meet(known);
                 self.free.follow(&event, known, out);

@@ -330,7 +330,12 @@ impl Model {
             Member { waiting, law: Rc::clone(&class.law) }
         };
         let members = taken.into_iter().map(member).collect();
-        Batch { members, row: row.unwrap_or_else(|| panic!("a batch that was looked at, or a smaller one {of:?} {c:?} {kind}")) }
+        Batch {
+            members,
+            row: row.unwrap_or_else(|| {
+                panic!("a batch that was looked at, or a smaller one {of:?} {c:?} {kind}")
+            }),
+        }
     }
 }
 

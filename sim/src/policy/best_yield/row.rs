@@ -117,7 +117,8 @@ impl Row {
     /// The largest yield of the rest of a batch that has run for so long.
     pub fn best_after_time(&self, ran: Span) -> f64 {
         let Some(at) = self.within(ran).checked_sub(1) else {
-            let rest = |s: &Stop| f64::from(self.size) * s.done / (s.used_ns - ran.ns() as f64).max(1.0);
+            let rest =
+                |s: &Stop| f64::from(self.size) * s.done / (s.used_ns - ran.ns() as f64).max(1.0);
             return self.stops.iter().map(rest).fold(0.0, f64::max);
         };
         self.best_after(at, self.stops.len()).map_or(0.0, |rest| rest.0)
