@@ -42,14 +42,17 @@
 
 mod model;
 mod row;
+mod weights;
 
 use self::model::{Batch, Kind, Member, Model, Suspect, Waiting};
 use self::row::{Candidate, Row, given};
+use self::weights::Weights;
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, count, flag, word, words,
 };
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use crate::cluster::Change;
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, ModelId, RequestId};
@@ -87,7 +90,8 @@ impl Settings for Config {
         what: "ours: the most requests expected in time per second of device time; stops and rebuilds batches",
         paper: "no paper's",
     };
-    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
+    const LOADS: bool = true;
+    const ASSUMES: &'static [Assumption] = &[];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "all of it",
@@ -203,6 +207,7 @@ pub struct BestYield {
     running: Vec<Running>,
     /// Devices whose batch will soon have ended: the next one may be sent.
     soon: Vec<DeviceId>,
+    weights: Weights,
     /// By model.
     beyond: Vec<Beyond>,
     ids: Vec<RequestId>,
@@ -220,6 +225,7 @@ impl BestYield {
             devices: Vec::new(),
             running: Vec::new(),
             soon: Vec::new(),
+            weights: Weights::default(),
             beyond: vec![Beyond::default(); profiles.len()],
             ids: Vec::new(),
         }
@@ -238,6 +244,7 @@ impl BestYield {
             };
             laws.iter().enumerate().map(kind).collect()
         };
+        self.weights.meet(self.profiles.len(), known);
         if self.models.is_empty() {
             let of = |p: &ModelProfile| Model::new(self.config.max_batch, p, kinds(p));
             self.models = self.profiles.iter().map(of).collect();
@@ -248,22 +255,23 @@ impl BestYield {
         self.beyond[model].reserve(self.profiles[model].slo)
     }
 
-    /// The best batch of all models on a kind of device, and whether not all that waits can be served in time. With
+    /// The best batch of all models on a device, and whether not all that waits can be served in time. With
     /// `reserve` free before its deadlines, unless it is needed.
     fn best(
         &mut self,
         now: Time,
-        kind: usize,
+        device: DeviceId,
         reserve: bool,
         out: &mut Actions,
     ) -> Option<(usize, Candidate, bool)> {
+        let kind = self.devices[device.index()].0;
         let (mut best, mut work_ns, mut latest) = (None::<(usize, Candidate)>, 0.0, now);
-        let BestYield { waiting, models, beyond, profiles, .. } = self;
+        let BestYield { waiting, models, beyond, profiles, weights, .. } = self;
         waiting.retain(|&m| {
             let model = &mut models[m];
             let reserve = if reserve { beyond[m].reserve(profiles[m].slo) } else { Span::ZERO };
             if let Some(own) = model.best(now, reserve, kind, out) {
-                if best.is_none_or(|b| own.yields > b.1.yields) {
+                if weights.holds(device, m) && best.is_none_or(|b| own.yields > b.1.yields) {
                     best = Some((m, own));
                 }
             }
@@ -282,10 +290,15 @@ impl BestYield {
         loop {
             let mut best: Option<(DeviceId, usize, Candidate, bool)> = None;
             for reserve in [true, false] {
-                for kind in 0..self.models.first().map_or(0, |m| m.kinds.len()) {
-                    let of_kind = |d: &DeviceId| self.devices[d.index()].0 == kind;
-                    let Some(device) = self.free.all().rfind(of_kind) else { continue };
-                    let own = self.best(now, kind, reserve, out);
+                let mut seen = None;
+                for place in (0..self.free.len()).rev() {
+                    let device = self.free.at(place);
+                    let kind = self.devices[device.index()].0;
+                    // Devices of one kind are alike, unless their memories are not.
+                    if !self.weights.are_counted() && seen.replace(kind) == Some(kind) {
+                        continue;
+                    }
+                    let own = self.best(now, device, reserve, out);
                     let Some((model, own, _)) = own else { continue };
                     if best.is_none_or(|b| own.yields > b.2.yields) {
                         best = Some((device, model, own, reserve));
@@ -323,7 +336,9 @@ impl BestYield {
     fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
         let Some(end) = self.only(device).map(Running::end) else { return true };
         let kind = self.devices[device.index()].0;
-        let Some((model, own, _)) = self.best(now.max(end), kind, true, out) else { return false };
+        let Some((model, own, _)) = self.best(now.max(end), device, true, out) else {
+            return false;
+        };
         if !self.models[model].is_certain {
             return false;
         }
@@ -344,6 +359,7 @@ impl BestYield {
     ) {
         self.ids.clear();
         self.ids.extend(batch.members.iter().map(|m| m.waiting.id));
+        self.weights.used(device, model);
         let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
         let Batch { members, row } = &batch;
         let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
@@ -443,25 +459,28 @@ impl BestYield {
     /// yields less.
     fn make_way(&mut self, now: Time, model: usize, out: &mut Actions) {
         let mut best: Option<(Span, usize)> = None;
-        for kind in 0..self.models[model].kinds.len() {
-            let Some((first, own, crowded)) = self.best(now, kind, true, out) else { continue };
+        let mut seen = None;
+        for d in 0..self.devices.len() {
+            let (kind, can_stop) = self.devices[d];
+            if !can_stop || !self.weights.are_counted() && seen.replace(kind) == Some(kind) {
+                continue;
+            }
+            let device = DeviceId(d as u32);
+            let Some((first, own, crowded)) = self.best(now, device, true, out) else { continue };
             if first != model {
                 continue;
             }
             let reserve = self.reserve(model);
             for (i, r) in self.running.iter().enumerate() {
-                let (on, can_stop) = self.devices[r.device.index()];
+                let is_like = self.devices[r.device.index()].0 == kind
+                    && (!self.weights.are_counted() || r.device == device);
                 let end = r.start + r.batch.row.stops.last().map_or(Span::ZERO, |s| s.after);
                 let can_wait = end.max(now) <= own.until.minus(reserve);
-                if on == kind && (can_wait || r.is_stopped) {
+                if is_like && (can_wait || r.is_stopped) {
                     return;
                 }
-                if on != kind
-                    || !can_stop
-                    || !is_alone(&self.running, r.device)
-                    || r.model == model
-                    || self.free.is_leaving(r.device)
-                {
+                let is_other = r.model != model && is_alone(&self.running, r.device);
+                if !is_like || !is_other || self.free.is_leaving(r.device) {
                     continue;
                 }
                 let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
@@ -496,10 +515,10 @@ impl BestYield {
             if !r.is_over || r.is_stopped {
                 continue;
             }
-            let kind = self.devices[r.device.index()].0;
+            let device = r.device;
             let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
             let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
-            let other = self.best(now, kind, true, out);
+            let other = self.best(now, device, true, out);
             let always = self.config.stop == Stop::Always;
             let is_better =
                 |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
@@ -637,6 +656,8 @@ impl Policy for BestYield {
                 self.reconsider(now, out);
             }
             Event::Profiled { .. } => return,
+            Event::Result { device, action, outcome, .. }
+                if self.weights.ended(device, action, matches!(outcome, Outcome::Done { .. })) => {}
             Event::Result { device, .. } => {
                 self.result(now, &event, known, out);
                 out.clear_timer(soon(device));
@@ -653,9 +674,19 @@ impl Policy for BestYield {
             }
             Event::Start | Event::Device(..) => {
                 self.meet(known);
+                if let Event::Device(device, Change::Draining | Change::Down) = event {
+                    self.weights.left(device);
+                }
                 self.free.follow(&event, known, out);
             }
         }
         self.dispatch(now, out);
+        if self.weights.are_counted() {
+            let waits = |m: usize, from: Time| self.models[m].waiting_from(from);
+            let is_busy = |d: usize, m: usize| {
+                self.running.iter().any(|r| r.device.index() == d && r.model == m)
+            };
+            self.weights.load(now, waits, is_busy, out);
+        }
     }
 }

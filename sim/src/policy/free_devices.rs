@@ -38,9 +38,14 @@ impl FreeDevices {
         self.free.pop();
     }
 
-    /// The devices of the free lanes, the next one last.
-    pub fn all(&self) -> impl DoubleEndedIterator<Item = DeviceId> + '_ {
-        self.free.iter().map(|free| free.0)
+    /// How many lanes are free.
+    pub fn len(&self) -> usize {
+        self.free.len()
+    }
+
+    /// The device of a free lane; the last one is next.
+    pub fn at(&self, place: usize) -> DeviceId {
+        self.free[place].0
     }
 
     /// This device has got a batch.

@@ -168,6 +168,16 @@ impl Model {
         self.suspects.is_empty() && self.classes.iter().all(|class| class.queue.is_empty())
     }
 
+    /// How many requests that wait would be in time alone on the fastest device from then on.
+    pub fn waiting_from(&self, from: Time) -> usize {
+        let of_class = |class: &Class| {
+            let least = class.on.iter().map(|on| on.rows[0].stops[0].after).min();
+            let least = from + least.unwrap_or(Span::ZERO);
+            class.queue.len() - class.queue.partition_point(|w| w.deadline < least)
+        };
+        self.suspects.len() + self.classes.iter().map(of_class).sum::<usize>()
+    }
+
     /// What waits has changed.
     pub fn changed(&mut self) {
         self.best.fill(None);
