@@ -39,16 +39,14 @@ pub struct Asked {
     pub policies: Vec<PolicySpec>,
     /// Seeds of each cell.
     pub seeds: u32,
-    /// Seeds of the scenarios whose tie these may break.
-    pub tie_seeds: Option<u32>,
     /// The highest rate is searched for, in place of a run at the scenario's.
     pub search: Option<Search>,
 }
 
 impl Asked {
-    /// Runs at the scenarios' rates, no tie being broken.
+    /// Runs at the scenarios' rates.
     pub fn of(suite: Suite, policies: Vec<PolicySpec>, seeds: u32) -> Asked {
-        Asked { suite, policies, seeds, tie_seeds: None, search: None }
+        Asked { suite, policies, seeds, search: None }
     }
 }
 
