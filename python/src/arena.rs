@@ -5,7 +5,7 @@ use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
-use orrery_arena::{League, Suite, claims, document, possible, rows, stories};
+use orrery_arena::{League, Suite, claims, document, possible, rows};
 use orrery_sweep::notes::say_slow;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::seeds::Seeds;
@@ -115,8 +115,7 @@ pub fn arena(
         let mut rows = rows::of(&league);
         let verdicts = claims::judge(&league, &rows).map_err(refused)?;
         rows.extend(claims::rows(&league, &verdicts));
-        let stories = stories::told(&league).map_err(refused)?;
-        let document = document::document(&league, None, None, &verdicts, &stories);
+        let document = document::document(&league, None, &verdicts);
         let svg = document::figure(&league).ok().map(|f| f.to_svg());
         let text = document.to_text();
         let html = orrery_report::whole_page(document, &rows, "orrery.arena in Python".to_string());

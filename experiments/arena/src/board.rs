@@ -120,22 +120,6 @@ impl Board {
         }
     }
 
-    /// Whether so many seeds can be expected to tell the best of a scenario from all that are tied with it: what it
-    /// leads each by is a lead, and more than the half of an interval that shrinks as the seeds grow.
-    pub fn tie_may_break(&self, scenario: usize, most: usize) -> bool {
-        let Some(best) = self.best(&[scenario]) else { return false };
-        let of = |p: usize| self.scores[scenario][p].as_deref().unwrap_or_default();
-        let is_told = |&p: &usize| {
-            let seeds = of(best.best).len().min(of(p).len());
-            let Some(i) = stats::paired(of(best.best), of(p)).filter(|_| seeds < most) else {
-                return false;
-            };
-            let t = |n: usize| stats::student_t_975(n as u64 - 1) / (n as f64).sqrt();
-            i.mean >= LEAST_LEAD && i.mean > i.width() / 2.0 * t(most) / t(seeds)
-        };
-        !best.tied.is_empty() && best.tied.iter().all(is_told)
-    }
-
     /// The policies of the league.
     fn league_of(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.names.len()).filter(|&p| !self.beside[p])

@@ -5,9 +5,7 @@
 use crate::league::League;
 use crate::rows::place;
 use crate::suite::Suite;
-use orrery_reproduce::claims::{
-    Checked, Claim, LeftOut, Take, Verdict, Within, asked, cells_of, judged, within,
-};
+use orrery_reproduce::claims::{Checked, Claim, LeftOut, Take, Verdict, asked, cells_of, judged};
 use orrery_results::{RESULT_VERSION, Row, difference_of, metric, seed_list, unit};
 use orrery_scenario::scenario::place::parse_error;
 use orrery_scenario::{SpecError, policies};
@@ -62,9 +60,6 @@ pub struct Headline {
     /// Why the suite cannot ask it.
     #[serde(default)]
     pub not_asked: String,
-    /// Two axes, with each pair of whose values it is judged too, whatever the regime.
-    #[serde(default)]
-    pub edge: Vec<String>,
     /// The claim.
     pub claim: Claim,
 }
@@ -82,15 +77,6 @@ pub struct Judged {
     pub claim: Claim,
     /// What came of it.
     pub checked: Checked,
-}
-
-/// All that came of the headlines.
-#[derive(Clone, Debug, Default)]
-pub struct Verdicts {
-    /// Each headline in each regime.
-    pub judged: Vec<Judged>,
-    /// Each headline that has an [`edge`](Headline::edge), with what came of it there.
-    pub edges: Vec<(Headline, Vec<Within>)>,
 }
 
 impl Headlines {
@@ -130,13 +116,13 @@ impl Headlines {
     }
 }
 
-/// Judges the headlines by a league's rows. A suite without headlines has none.
+/// Judges each headline in each regime by a league's rows. A suite without headlines has none.
 ///
 /// # Errors
 /// When a shipped file is wrong.
-pub fn judge(league: &League, rows: &[Row]) -> Result<Verdicts, SpecError> {
+pub fn judge(league: &League, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
     let Some(headlines) = Headlines::of(&league.asked.suite.name)? else {
-        return Ok(Verdicts::default());
+        return Ok(Vec::new());
     };
     let posed = headlines.claims();
     let rows = spoken_of(league, rows, &headlines);
@@ -156,15 +142,7 @@ pub fn judge(league: &League, rows: &[Row]) -> Result<Verdicts, SpecError> {
         let (headline, regime) = (headline.clone(), regime.clone());
         Judged { headline, regime, is_own, claim, checked }
     };
-    let edge = |h: &Headline| {
-        let claims = std::slice::from_ref(&h.claim);
-        (h.clone(), within(claims, &h.edge, &left_out(&h.claim), &rows).remove(0))
-    };
-    let with_edges = headlines.headline.iter().filter(|h| !h.edge.is_empty());
-    Ok(Verdicts {
-        judged: posed.into_iter().map(one).collect(),
-        edges: with_edges.map(edge).collect(),
-    })
+    Ok(posed.into_iter().map(one).collect())
 }
 
 /// What cannot be asked is not judged, with the reason.
@@ -270,7 +248,7 @@ impl Judged {
 }
 
 /// A row for each headline in each regime.
-pub fn rows(league: &League, verdicts: &Verdicts) -> Vec<Row> {
+pub fn rows(league: &League, verdicts: &[Judged]) -> Vec<Row> {
     let suite = &league.asked.suite;
     let row = |j: &Judged| {
         let (regime, own) = (&j.regime.name, if j.is_own { "own" } else { "other" });
@@ -307,17 +285,16 @@ pub fn rows(league: &League, verdicts: &Verdicts) -> Vec<Row> {
         row.flag(&j.checked.verdict.words().replace(' ', "-"));
         row
     };
-    verdicts.judged.iter().map(row).collect()
+    verdicts.iter().map(row).collect()
 }
 
-/// The same for JSON: each claim with what came out, as an experiment's result has it; and where each headline holds.
-pub fn json(verdicts: &Verdicts) -> [Value; 2] {
+/// The same for JSON: each claim with what came out, as an experiment's result has it.
+pub fn json(verdicts: &[Judged]) -> Value {
     let one = |j: &Judged| {
         json!({
             "headline": j.headline.id, "source": j.headline.source, "regime": j.regime.name, "own": j.is_own,
             "text": j.claim.text, "asked": asked(&j.claim), "value": j.value(), "came_out": j.checked,
         })
     };
-    let edge = |(h, within): &(Headline, Vec<Within>)| json!({"headline": h.id, "axes": h.edge, "came_out": within});
-    [verdicts.judged.iter().map(one).collect(), verdicts.edges.iter().map(edge).collect()]
+    verdicts.iter().map(one).collect()
 }

@@ -3,45 +3,32 @@
 mod claims;
 mod rates;
 
-use crate::against::Against;
-use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line};
-use crate::claims::{SEEDS, Verdicts};
+use crate::board::{COLLAPSE, LEAST_LEAD, Line};
+use crate::claims::{Judged, SEEDS};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
-use crate::stories::Story;
 use crate::tuned::Tuned;
 use crate::words::{sentence, short};
 use orrery_plots::{Figure, PlotError, winners};
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, Tone};
 
 /// The document.
-pub fn document(
-    league: &League,
-    tuned: Option<&Tuned>,
-    against: Option<&Against>,
-    verdicts: &Verdicts,
-    stories: &[Story],
-) -> Page {
+pub fn document(league: &League, tuned: Option<&Tuned>, verdicts: &[Judged]) -> Page {
     let suite = &league.asked.suite;
     let mut page = Page::new("arena", suite.name.clone());
     page.subtitle = subtitle(league);
     verdict(league, &mut page);
     page.ask("suite", format!("{}, SHA-256 {}", suite.name, suite.sha256));
-    page.ask("seeds", seeds(league));
+    page.ask("seeds", format!("{} of each scenario, from its own on", league.asked.seeds));
     if let Some(tuned) = tuned {
         page.ask("tuned", tuned.words());
     }
-    if let Some(against) = against {
-        against.say(&mut page);
-    }
     page.section("League", table(league).part());
-    page.section("More seeds where tied", more_seeds(league).part());
-    page.section("Against the other result", against.and_then(|a| a.table().part()));
     page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("What the papers claim, asked here", claims::parts(verdicts, is_part(league)));
     page.section("In one line each", Part::list(sentences(league)));
-    page.section("Where yours loses most", losses(league).into_iter().chain(told(stories)));
+    page.section("Where yours loses most", losses(league));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
     let figure = figure(league).ok().map(|f| {
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
@@ -63,17 +50,6 @@ pub fn document(
 /// Whether some of the suite was left out.
 fn is_part(league: &League) -> bool {
     league.asked.suite.scenarios.len() < league.asked.suite.whole || league.asked.seeds < SEEDS
-}
-
-fn seeds(league: &League) -> String {
-    let all = format!("{} of each scenario, from its own on", league.asked.seeds);
-    let Some(most) = league.asked.tie_seeds else { return all };
-    match league.ties_broken() {
-        (0, _) => format!("{all}; {most} are not expected to break a tie anywhere"),
-        (n, broken) => {
-            format!("{all}; {most} in {n} that were tied, in {broken} of which the tie is broken")
-        }
-    }
 }
 
 fn subtitle(league: &League) -> String {
@@ -193,17 +169,6 @@ fn sentences(league: &League) -> Vec<String> {
     league.lines.iter().filter_map(|l| sentence(league, l.policy)).collect()
 }
 
-/// A closed part for each scenario; a page has them, and text has not.
-fn told(stories: &[Story]) -> Vec<Part> {
-    let part = |s: &Story| {
-        let title = format!("{} in {}: its worst requests, seed {}", s.policy, s.scenario, s.seed);
-        let about = "Of the whole run, also of the warm-up, which the score does not count.";
-        let stories = s.requests.iter().map(|(_, story)| Part::Plain(story.clone()));
-        Part::Folded(title, [Part::Text(about.to_string())].into_iter().chain(stories).collect())
-    };
-    stories.iter().map(part).collect()
-}
-
 fn losses(league: &League) -> Option<Part> {
     let columns = ["policy", "scenario", "score", "best", "by"];
     let mut table = Table { keys: 2, ..Table::new("", &columns) };
@@ -247,42 +212,21 @@ fn words(axis: &str) -> String {
     axis.replace('_', " ")
 }
 
-/// The scenarios with more seeds than the others: who leads there now.
-fn more_seeds(league: &League) -> Table {
-    let columns = ["scenario", "seeds", "best", "score", "lead", "tied with it"];
-    let mut table = Table { keys: 1, ..Table::new("", &columns) };
-    for (s, asked) in league.asked.suite.scenarios.iter().enumerate() {
-        let Some(best) = league.bests[s].as_ref().filter(|_| league.seeds(s) > league.asked.seeds)
-        else {
-            continue;
-        };
-        let [name, who, score, lead, tied] = standing(league, &asked.name, best);
-        table.rows.push(vec![name, count(league.seeds(s) as usize), who, score, lead, tied]);
-    }
-    table
-}
-
-/// Who is the best of a scenario, by how much, and who is tied with it.
-fn standing(league: &League, scenario: &str, best: &Best) -> [Field; 5] {
-    let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
-    [
-        Field::text(scenario),
-        Field::text(league.name(best.best)),
-        Field::number(best.mean, short(best.mean)),
-        best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1))),
-        Field::text(tied.join(", ")),
-    ]
-}
-
 fn scenarios(league: &League) -> Table {
     let columns = ["scenario", "best", "score", "lead", "tied with it", "bound", "asks"];
     let mut table = Table { keys: 1, ..Table::new("", &columns) };
     for (s, (asked, best)) in league.asked.suite.scenarios.iter().zip(&league.bests).enumerate() {
         let Some(best) = best else { continue };
-        let mut row = standing(league, &asked.name, best).to_vec();
-        row.push(league.bound(s).map_or_else(Field::none, |b| Field::number(b, short(b))));
-        row.push(Field::text(&asked.asks));
-        table.rows.push(row);
+        let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
+        table.rows.push(vec![
+            Field::text(&asked.name),
+            Field::text(league.name(best.best)),
+            Field::number(best.mean, short(best.mean)),
+            best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1))),
+            Field::text(tied.join(", ")),
+            league.bound(s).map_or_else(Field::none, |b| Field::number(b, short(b))),
+            Field::text(&asked.asks),
+        ]);
     }
     table
 }
@@ -309,7 +253,7 @@ fn refusals(league: &League) -> Vec<String> {
     out
 }
 
-fn notes(league: &League, verdicts: &Verdicts) -> Vec<String> {
+fn notes(league: &League, verdicts: &[Judged]) -> Vec<String> {
     let percent = 100.0 * COLLAPSE;
     let mut out = vec![
         "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`.".to_string(),
@@ -335,15 +279,7 @@ fn notes(league: &League, verdicts: &Verdicts) -> Vec<String> {
                 .to_string(),
         );
     }
-    if league.asked.tie_seeds.is_some() {
-        out.push(
-            "More seeds were run where they are expected to separate the lead from zero. Looking twice: of truly equal \
-             policies up to 1 in 20 is called a lead, instead of 1 in 40. Mean regrets, ranks over seeds and maps use the \
-             seeds that all scenarios have."
-                .to_string(),
-        );
-    }
-    if !verdicts.judged.is_empty() {
+    if !verdicts.is_empty() {
         out.push(
             "The papers' headlines are judged as experiments' claims are: one holds or does not where the 95 % \
              intervals of its scenarios are clear of its bound. A regime is a part of the suite, not the paper's own load; \

@@ -64,20 +64,6 @@ impl League {
         behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD).collect()
     }
 
-    /// How many seeds stand behind a scenario.
-    pub fn seeds(&self, scenario: usize) -> u32 {
-        let runs = self.cells[scenario].iter().map(|c| c.runs.len() as u32);
-        runs.max().filter(|n| *n > 0).unwrap_or(self.asked.seeds)
-    }
-
-    /// In how many scenarios there are more seeds than asked of all, and in how many of these somebody leads now.
-    pub fn ties_broken(&self) -> (usize, usize) {
-        let more = (0..self.cells.len()).filter(|s| self.seeds(*s) > self.asked.seeds);
-        let leads = |s: &usize| self.bests[*s].as_ref().is_some_and(|b| b.tied.is_empty());
-        let broken: Vec<bool> = more.map(|s| leads(&s)).collect();
-        (broken.len(), broken.iter().filter(|b| **b).count())
-    }
-
     /// The mean of the worst model's finish rate over the scenarios that have it.
     pub fn worst_model(&self, policy: usize) -> Option<f64> {
         mean_over(&self.cells, policy, metric::WORST_MODEL)

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!  suite ──> fight: a cell for each scenario and policy, kept as a sweep's are
-//!                             │
-//!                     ties: more seeds where tied; rates: highest rates
+//!                             │          rates: highest rates
 //!                             │
 //!  document, rows <── league: board (scores, ties, places), map (two axes)
 //!     └── claims: what the papers' headlines say of these scenarios
@@ -11,7 +10,6 @@
 //!
 //! It runs nothing of its own: a cell is a scenario and a policy with its seeds, as in a sweep.
 
-pub mod against;
 pub mod board;
 pub mod claims;
 pub mod document;
@@ -23,11 +21,9 @@ pub mod possible;
 pub mod rates;
 pub mod rows;
 mod shipped;
-pub mod stories;
 pub mod suite;
 #[cfg(test)]
 mod tests;
-pub mod ties;
 pub mod tuned;
 mod words;
 

@@ -81,8 +81,8 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
     Some(row)
 }
 
-/// What JSON has beside the rows; of the papers' headlines what came of each, and where each holds.
-pub fn json(league: &League, tuned: Option<&Tuned>, [claims, edges]: [Value; 2]) -> Value {
+/// What JSON has beside the rows; `claims` is what came of the papers' headlines.
+pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
     let suite = &league.asked.suite;
     let names = |all: &[usize]| all.iter().map(|p| league.name(*p)).collect::<Vec<_>>();
     let line = |l: &crate::board::Line| {
@@ -96,7 +96,6 @@ pub fn json(league: &League, tuned: Option<&Tuned>, [claims, edges]: [Value; 2])
             "scenarios_with_bound": league.of_the_possible(l.policy).map_or(0, |p| p.1),
         })
     };
-    let more = league.asked.tie_seeds.is_some();
     let scenario = |(s, asked): (usize, &crate::suite::Asked)| {
         let best = league.bests[s].as_ref();
         let standing = |p: usize| {
@@ -105,16 +104,12 @@ pub fn json(league: &League, tuned: Option<&Tuned>, [claims, edges]: [Value; 2])
         };
         let standings: serde_json::Map<String, Value> =
             (0..league.names.len()).filter_map(standing).collect();
-        let mut out = json!({
+        json!({
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),
             "tied": best.map(|b| names(&b.tied)), "standings": standings,
             "finish_rate_bound": league.bound(s),
-        });
-        if more {
-            out["seeds"] = league.seeds(s).into();
-        }
-        out
+        })
     };
     let map = |m: &crate::map::Map| {
         let cell = |c: &crate::map::Cell| {
@@ -131,7 +126,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, [claims, edges]: [Value; 2])
         "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
-        "claims": claims, "edges": edges,
+        "claims": claims,
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
     })
 }

@@ -1,9 +1,9 @@
 //! What the papers claim: a point for each headline, and all of it as a table.
 
-use crate::claims::{Judged, Verdicts};
+use crate::claims::Judged;
 use orrery_report::page::Part;
 use orrery_reproduce::claims::table as claim_table;
-use orrery_reproduce::claims::{Checked, Claim, Verdict, Within, region_part, values_with};
+use orrery_reproduce::claims::{Checked, Claim, Verdict};
 
 const ALL: [Verdict; 6] = [
     Verdict::Holds,
@@ -15,8 +15,7 @@ const ALL: [Verdict; 6] = [
 ];
 
 /// The section; `is_part` where some of the suite or of its seeds was left out.
-pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
-    let judged = &verdicts.judged[..];
+pub fn parts(judged: &[Judged], is_part: bool) -> Vec<Part> {
     if judged.is_empty() {
         return Vec::new();
     }
@@ -25,9 +24,7 @@ pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
     while let Some(first) = rest.first() {
         let n = rest.iter().take_while(|j| j.headline.id == first.headline.id).count();
         match !is_part || rest[..n].iter().any(|j| is_judged(&j.checked)) {
-            true => {
-                points.push(format!("{}{}", point(&rest[..n]), edge(&first.headline.id, verdicts)))
-            }
+            true => points.push(point(&rest[..n])),
             false => undone += 1,
         }
         rest = &rest[n..];
@@ -43,40 +40,7 @@ pub fn parts(verdicts: &Verdicts, is_part: bool) -> Vec<Part> {
     let table = claim_table(&claims, &checked).part();
     let folded =
         Part::Folded("Each headline in each regime".to_string(), table.into_iter().collect());
-    Part::list(points).into_iter().chain([folded]).chain(edges(verdicts)).collect()
-}
-
-/// Where a headline holds by the values of its two axes, in words; nothing where it was judged with none.
-fn edge(headline: &str, verdicts: &Verdicts) -> String {
-    let Some((h, edge)) = verdicts.edges.iter().find(|(h, _)| h.id == headline) else {
-        return String::new();
-    };
-    if !edge.iter().any(|w| is_judged(&w.checked)) {
-        return String::new();
-    }
-    let axes = h.edge.join(" and ");
-    match values_with(edge, Verdict::Holds).as_str() {
-        "" => format!(" With no value of {axes} does it hold."),
-        values => format!(" By {axes} it holds with {values}."),
-    }
-}
-
-/// The same as maps, one for each pair of axes.
-fn edges(verdicts: &Verdicts) -> Vec<Part> {
-    let mut pairs: Vec<&[String]> = Vec::new();
-    for (headline, _) in &verdicts.edges {
-        if !pairs.contains(&headline.edge.as_slice()) {
-            pairs.push(&headline.edge);
-        }
-    }
-    let map = |axes: &[String]| {
-        let here = verdicts.edges.iter().filter(|(h, _)| h.edge == axes);
-        let (claims, regions): (Vec<Claim>, Vec<Vec<Within>>) =
-            here.map(|(h, within)| (h.claim.clone(), within.clone())).unzip();
-        let title = format!("Where each headline holds, by {}", axes.join(" and "));
-        Part::Folded(title, region_part(&claims, axes, &regions))
-    };
-    pairs.into_iter().map(map).collect()
+    Part::list(points).into_iter().chain([folded]).collect()
 }
 
 fn is_judged(checked: &Checked) -> bool {

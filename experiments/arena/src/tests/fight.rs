@@ -1,10 +1,7 @@
-use crate::against::Against;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::{INDEX, Suite};
-use crate::ties::break_ties;
 use crate::{document, rows};
-use orrery_results::{Row, metric};
 use orrery_scenario::PolicySpec;
 use std::path::Path;
 
@@ -60,16 +57,11 @@ pub(super) fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
 }
 
 fn league(asked: &Asked, how: &How) -> (String, String, String) {
-    let cells = break_ties(asked, how, whole(asked, how)).expect("a fight").expect("not stopped");
-    let league = League::of(asked.clone(), vec![0], cells);
+    let league = League::of(asked.clone(), vec![0], whole(asked, how));
     let rows = rows::of(&league);
     let json =
         orrery_results::to_json(&rows, &[("arena", rows::json(&league, None, Default::default()))]);
-    (
-        document::document(&league, None, None, &Default::default(), &[]).to_text(),
-        orrery_results::to_csv(&rows),
-        json,
-    )
+    (document::document(&league, None, &[]).to_text(), orrery_results::to_csv(&rows), json)
 }
 
 #[test]
@@ -124,89 +116,4 @@ fn every_row_names_the_suite_by_its_hash_and_text_fits_a_terminal() {
     assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
     let read = orrery_results::read_rows("a", &csv).expect("rows");
     assert!(read.iter().all(|r| orrery_results::is_metric(&r.metric)));
-}
-
-#[test]
-fn a_result_is_compared_with_another_one_cell_by_cell() {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(folder.path());
-    let asked = asked(folder.path());
-    let of =
-        |asked: &Asked| rows::of(&League::of(asked.clone(), vec![], whole(asked, &How::default())));
-    let now = of(&asked);
-    let same = Against::of("a.csv", &now, &now).expect("a comparison");
-    assert!(!same.has_moved() && same.same == 25, "{same:?}");
-    // A cell that moved is named; one that is refused now as well.
-    let mut before = now.clone();
-    let is_score = |r: &&mut Row| r.metric == metric::ARENA_SCORE && r.value.is_some();
-    let first = before.iter_mut().find(is_score).expect("a score");
-    first.value = first.value.map(|v| v + 0.01);
-    let moved = Against::of("a.csv", &now, &before).expect("a comparison");
-    assert!(moved.has_moved() && moved.moved.len() == 1 && moved.same == 24, "{moved:?}");
-    assert_eq!(moved.moved[0].policy, "fifo");
-    // Another policy is no change.
-    let others: Vec<Row> = now.iter().filter(|r| r.policy != "eager").cloned().collect();
-    let more = Against::of("a.csv", &now, &others).expect("a comparison");
-    assert!(!more.has_moved() && more.only_here == ["eager"] && more.same == 20, "{more:?}");
-    // Another suite, other seeds: refused.
-    let more = Asked { seeds: 2, ..asked };
-    let error = Against::of("a.csv", &of(&more), &now).expect_err("other seeds").to_string();
-    assert!(error.contains("a.csv") && error.contains("--seeds 3"), "{error}");
-    let mut other = now.clone();
-    other.iter_mut().for_each(|r| r.inputs_sha256 = "suite-x=0".into());
-    let error = Against::of("a.csv", &now, &other).expect_err("another suite").to_string();
-    assert!(error.contains("suite-x=0") && error.contains("remedy"), "{error}");
-}
-
-/// Policies that differ little.
-fn nearly_equal(folder: &Path) -> Asked {
-    let names = ["timeout[drop_expired=true,max_wait_ms=3]", "nexus"];
-    let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
-    Asked { policies, ..asked(folder) }
-}
-
-#[test]
-fn ties_are_looked_at_again_with_more_seeds_of_all_policies_and_the_bytes_are_the_same() {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(folder.path());
-    let few = nearly_equal(folder.path());
-    let asked = Asked { tie_seeds: Some(24), ..few.clone() };
-    let before = whole(&few, &How::default());
-    let after = break_ties(&asked, &How::default(), before.clone()).expect("a fight").expect("all");
-    let league = League::of(asked.clone(), vec![], after.clone());
-    let more: Vec<usize> = (0..after.len()).filter(|s| league.seeds(*s) == 24).collect();
-    assert!(!more.is_empty() && more.len() < after.len(), "{more:?}");
-    let runs =
-        |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_sweep::replication::Replication>> {
-            cells[s].iter().map(|c| c.runs.clone()).collect()
-        };
-    for s in 0..after.len() {
-        let (before, after) = (runs(&before, s), runs(&after, s));
-        for (before, after) in before.iter().zip(&after) {
-            let asked = if before.is_empty() {
-                0
-            } else if more.contains(&s) {
-                24
-            } else {
-                3
-            };
-            assert_eq!(after.len(), asked, "{s}");
-            assert_eq!(after[..before.len()], before[..], "the seeds that were there are the same");
-        }
-    }
-    let alone = self::league(&asked, &How { jobs: 1, ..How::default() });
-    assert_eq!(self::league(&asked, &How { jobs: 4, ..How::default() }), alone);
-    let out = Some(folder.path().join("out"));
-    for shard in ["1/2", "2/2"] {
-        let how = How { out: out.clone(), shard: shard.parse().ok(), ..How::default() };
-        assert!(matches!(fight(&asked, &how), Ok(Outcome::Part(_))));
-    }
-    assert_eq!(self::league(&asked, &How { out: out.clone(), ..How::default() }), alone);
-    assert_eq!(self::league(&asked, &How { out, ..How::default() }), alone, "all kept");
-    let (text, csv, json) = alone;
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(&format!("24 in {} that were tied", more.len())), "{text}");
-    assert!(text.contains("More seeds where tied") && json.contains("\"seeds\": 24"), "{json}");
-    assert!(csv.contains(",1-24,") && csv.contains(",1-3,"), "{csv}");
-    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
 }

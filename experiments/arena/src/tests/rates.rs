@@ -2,7 +2,6 @@ use super::fight::{asked, whole, write};
 use crate::fight::{Asked, How, Outcome, fight};
 use crate::league::League;
 use crate::rates::{SEEDS, part, rates, search, searched};
-use crate::stories::told;
 use crate::suite::Suite;
 use crate::{document, rows};
 use orrery_results::{metric, to_csv};
@@ -31,11 +30,7 @@ fn rates_are_those_of_the_one_search_whatever_the_threads_and_shards() {
         let mut league = League::of(asked.clone(), vec![], whole(&asked, how));
         league.rates = rates(&asked, how).expect("a search");
         let rates = league.rates.clone().expect("rates");
-        (
-            document::document(&league, None, None, &Default::default(), &[]).to_text(),
-            to_csv(&rows::of(&league)),
-            rates,
-        )
+        (document::document(&league, None, &[]).to_text(), to_csv(&rows::of(&league)), rates)
     };
     let (said, csv, found) = text(&How { jobs: 1, ..How::default() });
     let out = Some(folder.path().join("out"));
@@ -59,26 +54,6 @@ fn rates_are_those_of_the_one_search_whatever_the_threads_and_shards() {
     assert!(said.contains("Rates") && said.contains("best in"), "{said}");
     assert!(csv.contains(",peak_goodput_per_s,") && csv.contains("serves one model"), "{csv}");
     assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
-}
-
-#[test]
-fn the_worst_requests_are_told_of_where_one_s_own_policy_loses_most() {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(folder.path());
-    let asked = asked(folder.path());
-    // FIFO is one's own here; in the overloads it loses.
-    let league = League::of(asked.clone(), vec![0], whole(&asked, &How::default()));
-    let stories = told(&league).expect("stories");
-    let losses: Vec<&str> =
-        league.losses(0).iter().map(|l| asked.suite.scenarios[l.0].name.as_str()).collect();
-    assert!(!losses.is_empty() && losses.len() <= 5);
-    assert_eq!(stories.iter().map(|s| s.scenario.as_str()).collect::<Vec<_>>(), losses);
-    let worst = &stories[0];
-    assert!(worst.policy == "fifo" && worst.requests.len() == 3, "{worst:?}");
-    assert!(worst.requests[0].1.contains("arriv"), "{worst:?}");
-    let page = document::document(&league, None, None, &Default::default(), &stories);
-    let title = format!("fifo in {}: its worst requests, seed {}", losses[0], worst.seed);
-    assert!(page.to_html().contains(&title) && !page.to_text().contains(&title));
 }
 
 #[test]

@@ -2,18 +2,15 @@
 
 use crate::commands::names::POLICIES;
 use clap::{Args, ValueEnum};
-use orrery_arena::against::Against;
 use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
-use orrery_arena::ties::break_ties;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
-use orrery_arena::{League, Suite, claims, document, possible, rates, rows, stories};
+use orrery_arena::{League, Suite, claims, document, possible, rates, rows};
 use orrery_report::figure::{Size, check_name, save, unsuitable};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::check_place;
-use orrery_report::{Answer, Forms, Output, result_files, say};
-use orrery_results::Row;
+use orrery_report::{Answer, Forms, Output, say};
 use orrery_scenario::{PolicySpec, Scenario, SpecError, policies};
 use orrery_sweep::notes::say_slow;
 use orrery_sweep::shard::Shard;
@@ -35,8 +32,7 @@ pub enum Settings {
   orrery arena --quick
   orrery arena --out results/ --html arena.html --plot map.pdf     # resumes if stopped
   orrery arena --quick --policy 'clockwork[preset=paper]'
-  orrery arena --out shared/ --share                               # on each of four machines
-  orrery arena --quick --against before.csv                        # exits with 1 where a score moved
+  orrery arena --out shared/ --shard 1/4                           # 2/4, 3/4, 4/4 on other machines
 
 The policies shipped compete as released, by their bare names; `--policy` adds others. docs/arena.md says what the
 result can tell and what not.")]
@@ -71,15 +67,9 @@ pub struct Arena {
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub seeds: u32,
-    /// Run N seeds of the scenarios whose leader is tied, where so many are expected to break the tie.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
-    pub tie_seeds: Option<u32>,
     /// Also search for the highest rate with at most 1 % SLO violations, where a scenario has one that can be changed.
     #[arg(long)]
     pub goodput: bool,
-    /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
-    #[arg(long, value_name = "FILE")]
-    pub against: Option<PathBuf>,
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub output: Output,
@@ -90,9 +80,6 @@ pub struct Arena {
     /// Run only the K-th of N disjoint parts into `--out`; the same command without it makes the result.
     #[arg(long, value_name = "K/N", requires = "out")]
     pub shard: Option<Shard>,
-    /// Share the cells with other workers on `--out`; the same command without it makes the result.
-    #[arg(long, requires = "out", conflicts_with = "shard")]
-    pub share: bool,
     /// Draw the maps: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
@@ -108,12 +95,10 @@ pub struct Arena {
 pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     check(args)?;
     check_label(args)?;
-    let before = args.against.as_deref().map(before).transpose()?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
         shard: args.shard,
-        share: args.share,
     };
     let (mut asked, mut own) = asked(args)?;
     let settings = if args.league == Settings::Tuned { "-tuned" } else { "" };
@@ -146,7 +131,6 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         judge(tuned, &asked, &cells);
         names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
     }
-    let Some(mut cells) = break_ties(&asked, &how, cells)? else { return Ok(stopped(args)) };
     let mut found = None;
     if args.goodput {
         found = rates::rates(&asked, &how)?;
@@ -169,7 +153,7 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         league.names = names;
         league.id += settings;
     }
-    answer(args, &league, tuned.as_ref(), before.as_deref())
+    answer(args, &league, tuned.as_ref())
 }
 
 /// Passes when one policy in Python has the label, and no shipped one.
@@ -196,52 +180,35 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     };
-    if let Some(more) = args.tie_seeds.filter(|more| *more <= args.seeds) {
-        let allowed = format!("more than `--seeds`, {}", args.seeds);
-        let remedy = "give more, or leave it out";
-        return Err(SpecError::value("--tie-seeds", more.to_string(), allowed, remedy));
-    }
-    let more = [("--tie-seeds", args.tie_seeds.is_some()), ("--goodput", args.goodput)];
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && let Some((option, _)) = more.into_iter().find(|(_, is_given)| *is_given)
+        && args.goodput
     {
         let allowed = "only shipped policies: one in Python is run once, by the seeds of all";
-        let remedy = match option {
-            "--goodput" => "leave it out, or search with `orrery.goodput` in Python",
-            _ => "use `--seeds N` with it, which runs so many seeds of everything",
-        };
-        return Err(SpecError::value(option, format!("beside {own}"), allowed, remedy));
+        let remedy = "leave it out, or search with `orrery.goodput` in Python";
+        return Err(SpecError::value("--goodput", format!("beside {own}"), allowed, remedy));
     }
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && (args.league == Settings::Tuned || args.share || args.shard.is_some())
+        && (args.league == Settings::Tuned || args.shard.is_some())
     {
-        let allowed =
-            "a policy in Python only in the released league, without `--share` and `--shard`";
-        let remedy =
-            "share the shipped policies first; then give the same `--out` with your policy";
+        let allowed = "a policy in Python only in the released league, without `--shard`";
+        let remedy = "run the shipped policies first; then give the same `--out` with your policy";
         return Err(SpecError::value("--policy", own, allowed, remedy));
     }
     only("--budget", args.budget.map(|n| n.to_string()))?;
     only("--draw", args.draw.map(|n| n.to_string()))?;
-    if args.league == Settings::Tuned && (args.share || args.shard.is_some()) {
-        let option = if args.share { "--share" } else { "--shard" };
+    if args.league == Settings::Tuned && args.shard.is_some() {
         let allowed = "the released league: the tuned one runs one half after the other";
-        let remedy = "share the released league, or run the tuned one on one machine";
-        return Err(SpecError::value(option, "`--league tuned`", allowed, remedy));
+        let remedy = "divide the released league, or run the tuned one on one machine";
+        return Err(SpecError::value("--shard", "`--league tuned`", allowed, remedy));
     }
-    let part = if args.share { "--share" } else { "--shard" };
-    let of_all =
-        [("--html", &args.output.html), ("--plot", &args.plot), ("--against", &args.against)];
+    let of_all = [("--html", &args.output.html), ("--plot", &args.plot)];
     if let Some((option, path)) = of_all.into_iter().find_map(|(o, p)| Some((o, p.as_ref()?)))
-        && (args.share || args.shard.is_some())
+        && args.shard.is_some()
     {
-        let (found, allowed) = (
-            path.display(),
-            format!("only without `{part}`, which runs cells and makes no result"),
-        );
-        let remedy = format!(
-            "run the parts without it; then the same command without `{part}` makes the result"
-        );
+        let (found, allowed) =
+            (path.display(), "only without `--shard`, which runs cells and makes no result");
+        let remedy =
+            "run the parts without it; then the same command without `--shard` makes the result";
         return Err(SpecError::value(option, found, allowed, remedy));
     }
     if let Some(path) = &args.plot {
@@ -253,11 +220,8 @@ fn check(args: &Arena) -> Result<(), SpecError> {
 
 fn part(args: &Arena, cells: usize) -> Answer {
     let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
-    let left = if args.share { "`--share`" } else { "`--shard`" };
-    let ties =
-        if args.tie_seeds.is_some() { ", and runs the seeds that may break a tie" } else { "" };
     Answer::of(format!(
-        "{cells} cells are done in {folder}; the same command without {left} makes the result{ties}\n"
+        "{cells} cells are done in {folder}; the same command without `--shard` makes the result\n"
     ))
 }
 
@@ -296,29 +260,11 @@ fn keep(
     names
 }
 
-/// The rows of an earlier result.
-fn before(path: &Path) -> Result<Vec<Row>, SpecError> {
-    let file = path.display().to_string();
-    let found = result_files::read(path, true).map_err(|e| e.in_file(&file))?;
-    Ok(found.unwrap_or_default().0)
-}
-
-fn answer(
-    args: &Arena,
-    league: &League,
-    tuned: Option<&Tuned>,
-    before: Option<&[Row]>,
-) -> Result<Answer, SpecError> {
+fn answer(args: &Arena, league: &League, tuned: Option<&Tuned>) -> Result<Answer, SpecError> {
     let mut rows = rows::of(league);
     let verdicts = claims::judge(league, &rows)?;
     rows.extend(claims::rows(league, &verdicts));
-    let stories = match args.output.html {
-        Some(_) => stories::told(league)?,
-        None => Vec::new(),
-    };
-    let file = args.against.as_deref().map_or(String::new(), |f| f.display().to_string());
-    let against = before.map(|before| Against::of(&file, &rows, before)).transpose()?;
-    let document = document::document(league, tuned, against.as_ref(), &verdicts, &stories);
+    let document = document::document(league, tuned, &verdicts);
     let forms = Forms {
         table: document.to_text(),
         more: vec![("arena", rows::json(league, tuned, claims::json(&verdicts)))],
@@ -326,7 +272,6 @@ fn answer(
         rows,
     };
     let mut answer = forms.answer(&league.id, &args.output)?;
-    answer.failed = against.is_some_and(|a| a.has_moved());
     // The result leaves first.
     if let Some(path) = &args.plot {
         answer.error = plot(league, args.size, path).err();
@@ -354,8 +299,7 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let own =
         policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
     let own = own.map(|(i, _)| i).collect();
-    let asked = Asked { tie_seeds: args.tie_seeds, ..Asked::of(suite, policies, args.seeds) };
-    Ok((asked, own))
+    Ok((Asked::of(suite, policies, args.seeds), own))
 }
 
 /// `FILE.py:CLASS`.

@@ -11,7 +11,6 @@
 //!  Outcome of each ──> page (text, Markdown, HTML), junit, github
 //! ```
 
-mod against;
 mod baseline;
 mod compare;
 mod github;
@@ -24,7 +23,6 @@ mod require;
 mod rerun;
 mod row;
 
-use against::Other;
 use baseline::{Baseline, Found};
 use compare::{Comparison, compare};
 use orrery_report::Answer;
@@ -44,7 +42,6 @@ use std::time::Instant;
   orrery regress baselines/*.toml --html report.html
   orrery regress baselines/*.toml --format github
   orrery regress mine.toml --bless          # accept the current numbers
-  orrery regress baselines/*.toml --against ./orrery-of-last-week
 
 A baseline names what to rerun, and what is required of it; `--bless` records its values:
 
@@ -71,9 +68,6 @@ pub struct Regress {
     /// Record the current numbers in the baselines, and print the changes.
     #[arg(long)]
     pub bless: bool,
-    /// Compare with the results of another version of orrery, instead of the baselines' rows.
-    #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
-    pub against: Option<PathBuf>,
     /// The form of the answer on stdout: text, or annotations of GitHub Actions.
     #[arg(long, value_enum, default_value_t = Form::Text, help_heading = WITHOUT_EFFECT)]
     pub format: Form,
@@ -113,13 +107,8 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     for (option, path) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
-    let other = args.against.as_deref().map(Other::new).transpose()?;
-    let (outcomes, broken) = all(args, other.as_ref());
-    let how = page::How {
-        against: other.as_ref().map(|o| o.version.as_str()),
-        tolerance: args.tolerance,
-        blessed: args.bless,
-    };
+    let (outcomes, broken) = all(args);
+    let how = page::How { tolerance: args.tolerance, blessed: args.bless };
     let text = reports(args, &outcomes, &how)?;
     let stdout = match args.format {
         Form::Github => github::annotations(&outcomes, args.bless),
@@ -136,12 +125,12 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
 }
 
 /// What came of each baseline, and the first error.
-fn all(args: &Regress, other: Option<&Other>) -> (Vec<Outcome>, Option<SpecError>) {
+fn all(args: &Regress) -> (Vec<Outcome>, Option<SpecError>) {
     let mut outcomes = Vec::new();
     let mut broken: Option<SpecError> = None;
     for path in &args.baselines {
         let began = Instant::now();
-        let outcome = one(path, args, other);
+        let outcome = one(path, args);
         let name = path.display().to_string();
         let result = outcome.map_err(|e| {
             let text = e.to_string();
@@ -159,7 +148,7 @@ fn all(args: &Regress, other: Option<&Other>) -> (Vec<Outcome>, Option<SpecError
 }
 
 /// Writes the reports that are asked for; the text of the answer.
-fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How<'_>) -> Result<String, SpecError> {
+fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How) -> Result<String, SpecError> {
     if let Some(path) = &args.junit {
         write_atomically(path, junit::junit(outcomes)?.as_bytes())?;
     }
@@ -173,28 +162,21 @@ fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How<'_>) -> Result<
     Ok(page::text(&document))
 }
 
-fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, SpecError> {
+fn one(path: &Path, args: &Regress) -> Result<Compared, SpecError> {
     let baseline = Baseline::load(path)?;
     let found = baseline.run()?;
     let judged = baseline.judged(&found.rows)?;
-    let (before, differs) = match other {
-        Some(other) => {
-            let of = path.display().to_string();
-            // Both were asked for the same.
-            (other.rows(&baseline).map_err(|e| e.in_file(&of))?, Some(Vec::new()))
-        }
-        None => (baseline.rows.clone(), found.differs.clone()),
-    };
     let is_of = |made: &input::Made| made.seeds == found.made_from.seeds;
-    let same_seeds = other.is_some() || baseline.made_from.as_ref().is_none_or(is_of);
-    let comparison = match other.is_some() || baseline.records() {
-        true => compare(&before, &found.recorded, args.tolerance, same_seeds),
+    let same_seeds = baseline.made_from.as_ref().is_none_or(is_of);
+    let comparison = match baseline.records() {
+        true => compare(&baseline.rows, &found.recorded, args.tolerance, same_seeds),
         false => Comparison::default(),
     };
     if args.bless && baseline.records() {
         bless(path, &baseline, &found, &comparison)?;
     }
     let lines = baseline.lines(&comparison.changes);
+    let differs = found.differs;
     Ok(Compared { comparison, differs, judged, records: baseline.records(), lines })
 }
 

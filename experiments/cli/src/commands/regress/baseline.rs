@@ -5,7 +5,7 @@ use super::input::{Difference, Made};
 use super::require::{Judged, Requirement, absent};
 use super::rerun::Rerun;
 use super::row::BaselineRow;
-use orrery_results::{RESULT_VERSION, Row, TableError, read_csv, to_csv};
+use orrery_results::{Row, TableError, read_csv, to_csv};
 use orrery_scenario::scenario::place::{Source, line_of, parse_error};
 use orrery_scenario::{SpecError, kind, read_text};
 use serde::Deserialize;
@@ -175,28 +175,6 @@ impl Baseline {
         let then = self.made_from.as_ref();
         let differs = then.map(|then| then.differs(&made_from, &ran.input));
         Ok(Found { rows: ran.rows, recorded, made_from, differs })
-    }
-
-    /// A copy without rows that can stand in another folder, for any version of this program.
-    ///
-    /// # Errors
-    /// When its folder is gone.
-    pub fn copy(&self) -> Result<String, SpecError> {
-        let mut rerun = self.rerun.clone();
-        let folder = self.path.parent().unwrap_or(Path::new(""));
-        let absolute = |file: &Path| {
-            let path = folder.join(file);
-            std::path::absolute(&path)
-                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })
-        };
-        for file in [&mut rerun.scenario, &mut rerun.sweep].into_iter().flatten() {
-            *file = absolute(file)?;
-        }
-        for id in rerun.reproduce.iter_mut().filter(|id| id.ends_with(".toml")) {
-            *id = absolute(Path::new(&*id))?.display().to_string();
-        }
-        let rerun = toml::to_string(&rerun).map_err(|e| self.unwritable(e.to_string()))?;
-        Ok(format!("result_version = {RESULT_VERSION}\n\n[rerun]\n{rerun}"))
     }
 
     /// The file's text with other values, and what they were made from.

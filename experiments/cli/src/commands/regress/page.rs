@@ -18,9 +18,7 @@ const SHOWN_MAX: usize = 2000;
 const KEYS_SHOWN: usize = 8;
 
 /// How it was compared.
-pub struct How<'a> {
-    /// The version that was compared with, where that is no file of rows.
-    pub against: Option<&'a str>,
+pub struct How {
     /// Differences that are ignored, as a share of the larger value.
     pub tolerance: f64,
     /// Whether the baselines have the new values now.
@@ -28,15 +26,12 @@ pub struct How<'a> {
 }
 
 /// The document.
-pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
+pub fn page(outcomes: &[Outcome], how: &How) -> Page {
     let title = match outcomes {
         [one] => one.name.clone(),
         all => format!("{} baselines", all.len()),
     };
     let mut page = Page::new("regress", title);
-    if let Some(version) = how.against {
-        page.ask("compared", format!("this version with {version}, both on the same baselines"));
-    }
     if how.tolerance > 0.0 {
         let words = format!("differences up to {} of the larger value are none", how.tolerance);
         page.ask("tolerance", words);

@@ -10,11 +10,11 @@ use orrery_results::{Row, difference_in, metric, range, system_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use orrery_sweep::metrics::known_metric;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// A table `[[require]]` of a baseline.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     /// The policy, with its parameters, or without for all policies of that name.
