@@ -19,6 +19,7 @@ mod intervals;
 mod jobs;
 mod measurements;
 mod naive;
+mod no_lock;
 mod orloj_queue;
 mod orloj_relearning;
 mod papers;

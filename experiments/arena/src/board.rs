@@ -8,7 +8,7 @@ use orrery_results::metric;
 use orrery_sim::stats::{self, Interval, mean};
 
 /// The policy that knows every execution time: clairvoyant and greedy, no bound, and no competitor.
-const ORACLE: &str = "oracle";
+pub(crate) const ORACLE: &str = "oracle";
 
 /// Differences below this are no lead, however sure.
 pub const LEAST_LEAD: f64 = 0.001;

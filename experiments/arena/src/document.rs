@@ -12,6 +12,9 @@ use crate::words::{sentence, short};
 use orrery_plots::{Figure, PlotError, winners};
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, Tone};
 
+/// So many policies, the first ones, have a column in the table of families.
+const FAMILIES_OF: usize = 6;
+
 /// The document.
 pub fn document(league: &League, tuned: Option<&Tuned>, verdicts: &[Judged]) -> Page {
     let suite = &league.asked.suite;
@@ -24,6 +27,7 @@ pub fn document(league: &League, tuned: Option<&Tuned>, verdicts: &[Judged]) -> 
         page.ask("tuned", tuned.words());
     }
     page.section("League", table(league).part());
+    page.section("Regret by family", families(league).part());
     page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("What the papers claim, asked here", claims::parts(verdicts, is_part(league)));
@@ -132,14 +136,30 @@ fn table(league: &League) -> Table {
             count(line.leads),
             count(line.tied),
             count(line.collapses),
-            league
-                .worst_model(line.policy)
-                .map_or_else(Field::none, |w| Field::number(w, short(w))),
+            league.worst_app(line.policy).map_or_else(Field::none, |w| Field::number(w, short(w))),
         ];
         let possible = |(part, n)| Field::number(part, format!("{} of {n}", short(part)));
         let part = || league.of_the_possible(line.policy).map_or_else(Field::none, possible);
         row.extend(has_bounds.then(part));
         table.rows.push(row);
+    }
+    table
+}
+
+/// The regret of the first policies in each family of scenarios: a mean over all hides where one loses.
+fn families(league: &League) -> Table {
+    let ranked = league.lines.iter().filter(|l| l.place.is_some());
+    let shown: Vec<usize> = ranked.map(|l| l.policy).take(FAMILIES_OF).collect();
+    let names = shown.iter().map(|p| league.name(*p));
+    let columns: Vec<&str> = ["family", "scenarios"].into_iter().chain(names).collect();
+    let mut table = Table { keys: 1, ..Table::new("", &columns) };
+    for (family, scenarios) in league.families() {
+        let regret = |p: &usize| {
+            let regret = league.regret(*p, &scenarios);
+            regret.map_or_else(Field::none, |r| Field::number(r, short(r)))
+        };
+        let keys = [Field::text(family), count(scenarios.len())];
+        table.rows.push(keys.into_iter().chain(shown.iter().map(regret)).collect());
     }
     table
 }
@@ -256,7 +276,9 @@ fn refusals(league: &League) -> Vec<String> {
 fn notes(league: &League, verdicts: &[Judged]) -> Vec<String> {
     let percent = 100.0 * COLLAPSE;
     let mut out = vec![
-        "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`.".to_string(),
+        "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`; in a closed loop the answers in \
+         time per second over those of the best policy."
+            .to_string(),
         format!(
             "Differences are paired seed by seed; tied: the 95 % interval reaches zero, or the difference is below {}.",
             short(LEAST_LEAD)
@@ -266,7 +288,7 @@ fn notes(league: &League, verdicts: &[Judged]) -> Vec<String> {
             .to_string(),
         format!(
             "Led: nobody is tied with it; tied: not distinguished from the best; <half: a score below {percent} % of the \
-             best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
+             best one's. Worst: the worst application's finish rate, mean over scenarios of 1 to 100 applications."
         ),
         "Policies are as released, or tuned by the search described above: defaults were made for their authors' \
          systems, not for these scenarios."

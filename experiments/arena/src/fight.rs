@@ -2,6 +2,7 @@
 //!
 //! A policy that cannot run a scenario has no runs there, and the reason.
 
+use crate::board::ORACLE;
 use crate::suite::Suite;
 use orrery_results::metric;
 use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
@@ -118,7 +119,9 @@ pub fn fight(asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
     placed.sort_by_key(|(i, _)| *i);
     let mut rest = placed.into_iter().map(|(_, fought)| fought);
     let row = |_| rest.by_ref().take(asked.policies.len()).collect();
-    Ok(Outcome::Whole((0..asked.suite.scenarios.len()).map(row).collect()))
+    let mut cells: Vec<Vec<Fought>> = (0..asked.suite.scenarios.len()).map(row).collect();
+    score_loops(&asked.suite, &mut cells);
+    Ok(Outcome::Whole(cells))
 }
 
 fn cells(asked: &Asked) -> Result<Vec<ScenarioCell>, SpecError> {
@@ -197,20 +200,46 @@ fn searched(mut run: Replication) -> Replication {
     run
 }
 
+fn score_of(score: Option<f64>, samples: u64) -> Measure {
+    let nothing = || "no request counts: there is no finish rate".to_string();
+    match score {
+        Some(score) => Measure::of("all", metric::ARENA_SCORE, score, samples),
+        None => Measure::unanswered("all", metric::ARENA_SCORE, nothing(), samples),
+    }
+}
+
+/// Scores closed loops: there a slow policy is asked less, and a finish rate rewards it. The score is the answers in
+/// time per second over those of the best policy of the league, seed by seed.
+pub(crate) fn score_loops(suite: &Suite, cells: &mut [Vec<Fought>]) {
+    let is_loop = |asked: &&crate::suite::Asked| asked.scenario.file.closed_loop.is_some();
+    let loops = suite.scenarios.iter().zip(cells).filter(|(asked, _)| is_loop(asked));
+    for (_, row) in loops {
+        for seed in 0..row.iter().map(|c| c.runs.len()).max().unwrap_or(0) {
+            let rate = |c: &Fought| c.runs.get(seed).and_then(|r| r.value("all", metric::GOODPUT));
+            let league = row.iter().filter(|c| c.place.system != ORACLE);
+            let best = league.filter_map(rate).fold(0.0, f64::max);
+            for cell in row.iter_mut() {
+                let score = (best > 0.0).then(|| rate(cell).unwrap_or(0.0) / best);
+                let measures = cell.runs.get_mut(seed).into_iter().flat_map(|r| &mut r.measures);
+                for m in measures.filter(|m| m.metric == metric::ARENA_SCORE) {
+                    *m = score_of(score, m.samples);
+                }
+            }
+        }
+    }
+}
+
 /// A run with its score, and little else.
 pub(crate) fn scored(mut run: Replication) -> Replication {
-    let score = match run.value("all", metric::MEAN_COST) {
-        Some(cost) => 1.0 - cost,
-        None => run.finish_rate(),
-    };
-    let of_model = |m: &Measure| m.scope.starts_with("model ") && m.metric == metric::FINISH_RATE;
-    let worst = run.measures.iter().filter(|m| of_model(m)).filter_map(|m| m.value);
-    let worst = worst.reduce(f64::min);
+    let cost = run.value("all", metric::MEAN_COST);
+    let score = cost.map(|cost| 1.0 - cost).or_else(|| run.value("all", metric::FINISH_RATE));
+    let of_app = |m: &&Measure| m.scope.starts_with("app ") && m.metric == metric::FINISH_RATE;
+    let worst = run.measures.iter().filter(of_app).filter_map(|m| m.value).reduce(f64::min);
     let samples = run.measures.first().map_or(0, |m| m.samples);
     run.measures.retain(|m| m.scope == "all" && KEPT.contains(&m.metric.as_str()));
-    run.measures.insert(0, Measure::of("all", metric::ARENA_SCORE, score, samples));
+    run.measures.insert(0, score_of(score, samples));
     if let Some(worst) = worst {
-        run.push("all", metric::WORST_MODEL, worst, samples);
+        run.push("all", metric::WORST_APP, worst, samples);
     }
     (run.offered, run.in_time) = (Vec::new(), Vec::new());
     run

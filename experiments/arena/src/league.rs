@@ -6,9 +6,13 @@ use crate::map::{Map, maps};
 use crate::rates::Rates;
 use crate::suite::Suite;
 use orrery_results::metric;
+use orrery_sim::stats;
 
 /// In so many scenarios it is told where a policy loses most.
 const LOST_SHOWN: usize = 5;
+
+/// The axis whose values have a table of their own.
+const FAMILY: &str = "family";
 
 /// A league.
 #[derive(Clone, Debug)]
@@ -64,9 +68,30 @@ impl League {
         behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD).collect()
     }
 
-    /// The mean of the worst model's finish rate over the scenarios that have it.
-    pub fn worst_model(&self, policy: usize) -> Option<f64> {
-        mean_over(&self.cells, policy, metric::WORST_MODEL)
+    /// The mean of the worst application's finish rate over the scenarios that have several.
+    pub fn worst_app(&self, policy: usize) -> Option<f64> {
+        mean_over(&self.cells, policy, metric::WORST_APP)
+    }
+
+    /// The scenarios of each value of the axis `family`, in the suite's order; none where it has no such axis.
+    pub fn families(&self) -> Vec<(&str, Vec<usize>)> {
+        let mut families: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (s, asked) in self.asked.suite.scenarios.iter().enumerate() {
+            let Some(family) = asked.at(FAMILY) else { continue };
+            match families.iter_mut().find(|f| f.0 == family) {
+                Some(known) => known.1.push(s),
+                None => families.push((family, vec![s])),
+            }
+        }
+        families
+    }
+
+    /// The mean distance of a policy to the best one of each of these scenarios; none if it did not run them all.
+    pub fn regret(&self, policy: usize, scenarios: &[usize]) -> Option<f64> {
+        let behind = self.behind(policy);
+        let of = |s: &usize| behind.iter().find(|b| b.0 == *s).map(|b| b.1);
+        let all: Option<Vec<f64>> = scenarios.iter().map(of).collect();
+        all.and_then(|all| stats::mean(&all))
     }
 
     /// How far behind the best a policy is in each scenario that it ran.

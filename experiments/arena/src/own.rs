@@ -1,6 +1,6 @@
 //! Runs of a policy that is not shipped: made elsewhere (by Python), judged here.
 
-use crate::fight::{Fought, scored};
+use crate::fight::{Fought, score_loops, scored};
 use crate::suite::Suite;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
@@ -68,6 +68,7 @@ impl OwnRuns {
             place.inputs_sha256 = inputs.join(";");
             row.push(Fought { place, runs, reason: String::new() });
         }
+        score_loops(suite, cells);
         Ok(())
     }
 }

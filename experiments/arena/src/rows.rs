@@ -91,7 +91,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
             "leads": l.leads, "tied": l.tied, "collapses": l.collapses,
             "place": l.place.map(|p| p.place), "place_by_seeds": l.place.map(|p| p.by_seeds),
             "place_by_scenarios": l.place.map(|p| p.by_scenarios),
-            "worst_model_finish_rate": league.worst_model(l.policy),
+            "worst_app_finish_rate": league.worst_app(l.policy),
             "of_the_possible": league.of_the_possible(l.policy).map(|p| p.0),
             "scenarios_with_bound": league.of_the_possible(l.policy).map_or(0, |p| p.1),
         })
@@ -126,6 +126,12 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
         "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
+        "by_family": league.families().iter().map(|(family, scenarios)| {
+            let regrets = league.lines.iter().filter_map(|l| {
+                Some((league.name(l.policy).to_string(), Value::from(league.regret(l.policy, scenarios)?)))
+            });
+            json!({ "family": family, "scenarios": scenarios.len(), "regret": regrets.collect::<serde_json::Map<_, _>>() })
+        }).collect::<Vec<_>>(),
         "claims": claims,
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
     })

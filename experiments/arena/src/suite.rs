@@ -152,6 +152,16 @@ impl Suite {
         Suite { is_quick: true, ..self.drawn("quick", QUICK, |place| place == 0) }
     }
 
+    /// The same where no device can stop a running batch.
+    #[must_use]
+    pub fn without_stops(mut self) -> Suite {
+        self.name += "-without-stops";
+        for asked in &mut self.scenarios {
+            asked.scenario.file.device.iter_mut().for_each(|d| d.can_preempt = false);
+        }
+        self
+    }
+
     /// A half, drawn by hash: of each two neighbours one is for training. `draw` numbers other draws.
     #[must_use]
     pub fn half(self, half: Half, draw: u32) -> Suite {

@@ -39,7 +39,7 @@ table! {
     /// arena: the finish rate, or 1 less the mean cost where the scenario has `penalties`
     ARENA_SCORE = share("arena_score").higher().page("score");
     /// arena: the lowest finish rate of a model, where there are from 2 to 100
-    WORST_MODEL = share("worst_model_finish_rate").higher().page("worst model's finish rate");
+    WORST_APP = share("worst_app_finish_rate").higher().page("worst application's finish rate");
     /// arena: what a paper's headline says of a part of the suite, a ratio of two policies or a value; `paper` is its bound,
     /// `flags` the verdict
     CLAIMED = plain("claimed_value").page("claimed");

@@ -32,30 +32,47 @@
 //! and is begun anew as long as that pays, so that no device waits for requests that do not come.
 //! `docs/best-yield.md` says what each part brings, where it loses, and how far it is from the bound.
 //!
+//! # Beside the rule
+//! - *Reserve.* Before a deadline it keeps free what the model's batches took beyond their law (`beyond.rs`), within
+//!   limits, and only where some batch fits with it: it may not keep a device idle, or nothing would be learned of it.
+//!   Requests are dropped by their law alone.
+//! - *Devices.* Yields are those of the device's type. On one that cannot stop a batch, or with `stop=never`, they are
+//!   k P(L <= deadline) / E[L]: it runs to its end.
+//! - *Items.* A batch lasts as long as its items take; its yield counts requests.
+//! - *Making way* (`sent.rs`). A request that would be late if it waited stops a batch of another model that can begin
+//!   anew, or yields less. Only where times are known for certain a batch is begun anew or sent ahead.
+//! - *Sending ahead.* Where messages take time, and much the same time, the next batch is sent so long before the end
+//!   of the one before.
+//! - *Weights* (`weights.rs`). Where not all models fit, the one that most requests wait for, for each device that has
+//!   it, is loaded in place of the one used longest ago.
+//!
 //! # What it assumes
-//! Batches can be stopped within their run, at no cost but their work; on a device that cannot it
-//! only chooses batches. All devices are of one kind, each request is one item, and models are in
-//! memory. Laws are the profile's and are not learned anew. A late answer is worth nothing.
+//! Laws are the profile's and are not learned anew. A late answer is worth nothing. A stop costs the batch's work and
+//! the messages.
 //!
 //! # Differences from the paper
 //! None: it is no paper's.
 
+mod beyond;
 mod model;
 mod row;
+mod sent;
 mod weights;
 
-use self::model::{Batch, Kind, Member, Model, Suspect, Waiting};
-use self::row::{Candidate, Row, given};
+use self::beyond::Beyond;
+use self::model::{Batch, Kind, Member, Model, Waiting};
+use self::row::Candidate;
+use self::sent::{Running, soon, timer};
 use self::weights::Weights;
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, count, flag, word, words,
 };
-use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
-use crate::request::{ActionId, DeviceId, ModelId, RequestId};
+use crate::request::{DeviceId, ModelId, RequestId};
 use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -121,77 +138,6 @@ impl Settings for Config {
             "whether a batch is sent before the one on its device has ended, where messages take time",
         ),
     ];
-}
-
-/// What a model's batches take from their decision to their result beyond what its law says: messages, inputs, noise.
-/// A mean and a mean deviation, kept as TCP keeps those of a round trip (RFC 6298), but that an outlier is learned as
-/// one of [`Beyond::OUTLIER`] deviations at most.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beyond {
-    mean_ns: f64,
-    deviation_ns: f64,
-    has_one: bool,
-}
-
-impl Beyond {
-    const OUTLIER: f64 = 4.0;
-    const LEAST_LEAD: f64 = 0.02;
-    const REGULAR: f64 = 1.5;
-    /// No more is kept free before a deadline than this part of the SLO.
-    const MOST: f64 = 0.25;
-
-    fn learn(&mut self, ns: f64, own_ns: f64) {
-        let most = Self::OUTLIER * self.deviation_ns.max(0.02 * own_ns);
-        let ns = if self.has_one { ns.clamp(self.mean_ns - most, self.mean_ns + most) } else { ns };
-        self.deviation_ns += 0.25 * ((ns - self.mean_ns).abs() - self.deviation_ns);
-        self.mean_ns += 0.125 * (ns - self.mean_ns);
-        self.has_one = true;
-    }
-
-    /// So long before a batch is expected to end the next one is sent; none where messages take next to no time, or
-    /// what batches take beyond their law is mostly chance.
-    fn lead(self, own: Span) -> Option<Span> {
-        let least = Self::LEAST_LEAD * own.ns() as f64;
-        let is_regular = self.mean_ns > least.max(Self::REGULAR * self.deviation_ns);
-        is_regular.then(|| Span::from_ns_f64(self.mean_ns + self.deviation_ns))
-    }
-
-    fn mean(self) -> Span {
-        Span::from_ns_f64(self.mean_ns.max(0.0))
-    }
-
-    /// What is kept free before a deadline.
-    fn reserve(self, slo: Span) -> Span {
-        let ns = (self.mean_ns + 2.0 * self.deviation_ns).max(0.0);
-        Span::from_ns_f64(ns.min(Self::MOST * slo.ns() as f64))
-    }
-}
-
-/// A batch under way.
-struct Running {
-    device: DeviceId,
-    action: ActionId,
-    issued: Time,
-    /// When it is expected to start on the device.
-    start: Time,
-    model: usize,
-    batch: Batch,
-    /// The stop that it runs until, and the number of those within its earliest deadline.
-    stop: usize,
-    within: usize,
-    due: Time,
-    /// It has run for its time.
-    is_over: bool,
-    is_stopped: bool,
-    /// With these it begins anew.
-    joining: Vec<Waiting>,
-}
-
-impl Running {
-    /// When it is expected to have ended, if that is known.
-    fn end(&self) -> Time {
-        self.start + self.batch.row.stops[0].after
-    }
 }
 
 /// The policy. See the module's text.
@@ -325,29 +271,6 @@ impl BestYield {
         }
     }
 
-    /// The only batch on a device, if it is known when it ends.
-    fn only(&self, device: DeviceId) -> Option<&Running> {
-        let only = self.running.iter().find(|r| r.device == device)?;
-        let is_known = !only.is_stopped && self.models[only.model].is_certain;
-        (is_known && is_alone(&self.running, device)).then_some(only)
-    }
-
-    /// Sends the next batch to a device whose batch is expected to end; whether it did, or cannot any more.
-    fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
-        let Some(end) = self.only(device).map(Running::end) else { return true };
-        let kind = self.devices[device.index()].0;
-        let Some((model, own, _)) = self.best(now.max(end), device, true, out) else {
-            return false;
-        };
-        if !self.models[model].is_certain {
-            return false;
-        }
-        let from = now.max(end) + self.reserve(model);
-        let batch = self.models[model].take(from, kind, &own);
-        self.launch(now, end, (device, model), batch, out);
-        true
-    }
-
     /// Issues a batch for a device that is free from then on.
     fn launch(
         &mut self,
@@ -386,175 +309,7 @@ impl BestYield {
             joining: Vec::new(),
         });
         self.set_timer(self.running.len() - 1, out);
-        let (Some(own), true) = (self.only(device), self.config.ahead) else { return };
-        if let Some(lead) = self.beyond[model].lead(own.batch.row.stops[0].after) {
-            out.set_timer(soon(device), own.end().minus(lead).max(now));
-        }
-    }
-
-    /// At a batch's stop it is thought over, if it can be stopped. By the last one it has ended; where it has not, its
-    /// law tells no more.
-    fn set_timer(&self, i: usize, out: &mut Actions) {
-        let Running { device, batch, start, stop, .. } = &self.running[i];
-        let can_stop = self.config.stop != Stop::Never && self.devices[device.index()].1;
-        if can_stop && stop + 1 < batch.row.stops.len() {
-            out.set_timer(timer(*device), *start + batch.row.stops[*stop].after + Span::from_ns(1));
-        }
-    }
-
-    /// Begins a batch of the model anew with requests that wait, where that pays most.
-    fn join(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let (mean, reserve) = (self.beyond[model].mean(), self.reserve(model));
-        let m = &mut self.models[model];
-        let Some(class) = m.classes.first_mut().filter(|_| m.is_certain) else { return };
-        let Some(first) = class.queue.first().copied() else { return };
-        let per_ns = |k: usize, span: Span| k as f64 / span.ns().max(1) as f64;
-        let mut best: Option<(f64, usize, usize)> = None;
-        for (i, r) in
-            self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
-        {
-            let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
-            let (kind, can_stop) = self.devices[r.device.index()];
-            let is_sent_ahead =
-                self.config.ahead && self.beyond[model].lead(r.batch.row.stops[0].after).is_some();
-            if now >= end
-                || !can_stop
-                || !is_alone(&self.running, r.device)
-                || self.free.is_leaving(r.device)
-            {
-                continue;
-            }
-            let mut items = 0;
-            for j in 1..=class.queue.len() {
-                items += class.queue[j - 1].items;
-                let of = |k, items| (k as u32, items);
-                let mut row = |of| class.row(&m.kinds, self.profiles[model].slo, kind, of);
-                let Some(together) = row(of(k + j, r.batch.row.items + items)) else { break };
-                let together = together.stops[0].after;
-                if now + mean + reserve + together > r.due.min(first.deadline) {
-                    break;
-                }
-                let Some(own) = row(of(j, items)).map(|row| row.stops[0].after) else { break };
-                let rest = end.since(now);
-                let can_wait = end + reserve + own <= first.deadline;
-                let next = if is_sent_ahead { Span::ZERO } else { mean };
-                let apart =
-                    if can_wait { per_ns(k + j, rest + next + own) } else { per_ns(k, rest) };
-                let gain = per_ns(k + j, mean + mean + together) - apart;
-                if gain > best.map_or(0.0, |b| b.0) {
-                    best = Some((gain, i, j));
-                }
-            }
-        }
-        let Some((_, i, j)) = best else { return };
-        let r = &mut self.running[i];
-        r.joining = class.queue.drain(..j).collect();
-        m.changed();
-        self.stop(i, out);
-    }
-
-    /// Where no device is free: stops a batch of another model for one of this, which would be late if it waited.
-    ///
-    /// If all that waits can be served, one that can begin anew later is stopped, the youngest; otherwise one whose rest
-    /// yields less.
-    fn make_way(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let mut best: Option<(Span, usize)> = None;
-        let mut seen = None;
-        for d in 0..self.devices.len() {
-            let (kind, can_stop) = self.devices[d];
-            if !can_stop || !self.weights.are_counted() && seen.replace(kind) == Some(kind) {
-                continue;
-            }
-            let device = DeviceId(d as u32);
-            let Some((first, own, crowded)) = self.best(now, device, true, out) else { continue };
-            if first != model {
-                continue;
-            }
-            let reserve = self.reserve(model);
-            for (i, r) in self.running.iter().enumerate() {
-                let is_like = self.devices[r.device.index()].0 == kind
-                    && (!self.weights.are_counted() || r.device == device);
-                let end = r.start + r.batch.row.stops.last().map_or(Span::ZERO, |s| s.after);
-                let can_wait = end.max(now) <= own.until.minus(reserve);
-                if is_like && (can_wait || r.is_stopped) {
-                    return;
-                }
-                let is_other = r.model != model && is_alone(&self.running, r.device);
-                if !is_like || !is_other || self.free.is_leaving(r.device) {
-                    continue;
-                }
-                let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
-                let rest = r.batch.row.best_after_time(ran);
-                let is_anew = now + own.after + reserve + whole <= r.due && !crowded;
-                // The message that stops it, its result, and the batch's own way there.
-                let idle_ns = 2.0 * self.beyond[model].mean_ns.max(0.0);
-                let takes_ns = own.after.ns() as f64;
-                let yields = own.yields * takes_ns / (takes_ns + idle_ns).max(1.0);
-                let is_worth = yields > if is_anew { r.batch.row.most } else { rest };
-                if is_worth && best.is_none_or(|b| ran < b.0) {
-                    best = Some((ran, i));
-                }
-            }
-        }
-        if let Some((_, i)) = best {
-            self.stop(i, out);
-        }
-    }
-
-    fn stop(&mut self, i: usize, out: &mut Actions) {
-        let r = &mut self.running[i];
-        r.is_stopped = true;
-        out.clear_timer(timer(r.device));
-        out.preempt(r.action);
-    }
-
-    /// Batches that have run for their time go on, or are stopped for a better one.
-    fn reconsider(&mut self, now: Time, out: &mut Actions) {
-        for i in 0..self.running.len() {
-            let r = &self.running[i];
-            if !r.is_over || r.is_stopped {
-                continue;
-            }
-            let device = r.device;
-            let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
-            let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
-            let other = self.best(now, device, true, out);
-            let always = self.config.stop == Stop::Always;
-            let is_better =
-                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
-            match go_on {
-                Some(go_on) if !is_better(go_on) => {
-                    let r = &mut self.running[i];
-                    (r.stop, r.is_over) = (go_on.1, false);
-                    self.set_timer(i, out);
-                }
-                // It cannot be in time any more, or is worth less.
-                _ => self.stop(i, out),
-            }
-        }
-    }
-
-    /// Each request of a batch that was stopped after `ran` waits alone, with its law given that the longest of them
-    /// is longer; or as before, if that tells nothing.
-    fn put_back(&mut self, r: Running, ran: Span) {
-        let model = &mut self.models[r.model];
-        let at = r.batch.row.within(ran).checked_sub(1);
-        for Member { waiting, law } in r.batch.members {
-            let class = model.classes.iter().position(|c| Rc::ptr_eq(&c.law, &law));
-            match (at, class) {
-                (None, Some(class)) => model.insert(class, waiting),
-                _ => {
-                    let law = at.map_or(law.clone(), |at| Rc::new(given(&law, &r.batch.row, at)));
-                    let row = |kind: &Kind| {
-                        Rc::new(Row::of(&kind.law, (1, waiting.items), &law, kind.can_stop))
-                    };
-                    let rows = model.kinds.iter().map(row).collect();
-                    model.suspects.push(Suspect { waiting, law, rows });
-                }
-            }
-        }
-        model.changed();
-        self.waiting.insert(r.model);
+        self.set_soon(now, device, out);
     }
 
     fn result(&mut self, now: Time, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
@@ -607,19 +362,6 @@ impl BestYield {
     }
 }
 
-/// Whether one batch was sent to a device, and no other after it.
-fn is_alone(running: &[Running], device: DeviceId) -> bool {
-    running.iter().filter(|r| r.device == device).count() == 1
-}
-
-fn soon(device: DeviceId) -> TimerKey {
-    TimerKey(1 << 32 | u64::from(device.0))
-}
-
-fn timer(device: DeviceId) -> TimerKey {
-    TimerKey(u64::from(device.0))
-}
-
 impl Build for Config {
     fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
         Box::new(BestYield::new(self, profiles))
@@ -662,12 +404,7 @@ impl Policy for BestYield {
                 self.result(now, &event, known, out);
                 out.clear_timer(soon(device));
                 self.soon.retain(|&d| d != device);
-                if let Some(next) = self.only(device) {
-                    let lead = self.beyond[next.model].lead(next.batch.row.stops[0].after);
-                    if let (Some(lead), true) = (lead, self.config.ahead) {
-                        out.set_timer(soon(device), next.end().minus(lead).max(now));
-                    }
-                }
+                self.set_soon(now, device, out);
                 if self.running.iter().any(|r| r.device == device) {
                     self.free.take_device(device);
                 }

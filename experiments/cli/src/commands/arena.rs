@@ -53,6 +53,9 @@ pub struct Arena {
     /// Run a sixth of the suite.
     #[arg(long)]
     pub quick: bool,
+    /// No device can stop a running batch, as few systems do.
+    #[arg(long)]
+    pub without_stops: bool,
     /// Which settings compete.
     #[arg(long, value_name = "LEAGUE", value_enum, default_value_t = Settings::Released)]
     #[arg(conflicts_with = "alone")]
@@ -283,6 +286,7 @@ fn answer(args: &Arena, league: &League, tuned: Option<&Tuned>) -> Result<Answer
 fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let suite = Suite::find(&args.suite)?;
     let suite = if args.quick { suite.quick() } else { suite };
+    let suite = if args.without_stops { suite.without_stops() } else { suite };
     let shipped: Vec<String> = match args.alone {
         true => Vec::new(),
         false => policies::all().map(|table| table.about.name.to_string()).collect(),

@@ -1,0 +1,248 @@
+//! What is done with a batch that was sent: it is begun anew with others, makes way, is stopped for a better one, or the
+//! next one is sent behind it.
+
+use super::model::{Batch, Kind, Member, Suspect, Waiting};
+use super::row::{Row, given};
+use super::{BestYield, Stop};
+use crate::policy::{Actions, TimerKey};
+use crate::request::{ActionId, DeviceId};
+use crate::time::{Span, Time};
+use std::rc::Rc;
+
+/// A batch under way.
+pub(super) struct Running {
+    pub device: DeviceId,
+    pub action: ActionId,
+    pub issued: Time,
+    /// When it is expected to start on the device.
+    pub start: Time,
+    pub model: usize,
+    pub batch: Batch,
+    /// The stop that it runs until, and the number of those within its earliest deadline.
+    pub stop: usize,
+    pub within: usize,
+    pub due: Time,
+    /// It has run for its time.
+    pub is_over: bool,
+    pub is_stopped: bool,
+    /// With these it begins anew.
+    pub joining: Vec<Waiting>,
+}
+
+impl Running {
+    /// When it is expected to have ended, if that is known.
+    pub fn end(&self) -> Time {
+        self.start + self.batch.row.stops[0].after
+    }
+}
+
+impl BestYield {
+    /// The only batch on a device, if it is known when it ends.
+    pub(super) fn only(&self, device: DeviceId) -> Option<&Running> {
+        let only = self.running.iter().find(|r| r.device == device)?;
+        let is_known = !only.is_stopped && self.models[only.model].is_certain;
+        (is_known && is_alone(&self.running, device)).then_some(only)
+    }
+
+    /// Wakes it when the next batch may be sent.
+    pub(super) fn set_soon(&self, now: Time, device: DeviceId, out: &mut Actions) {
+        let Some(own) = self.only(device).filter(|_| self.config.ahead) else { return };
+        if let Some(lead) = self.beyond[own.model].lead(own.batch.row.stops[0].after) {
+            out.set_timer(soon(device), own.end().minus(lead).max(now));
+        }
+    }
+
+    /// Sends the next batch to a device whose batch is expected to end; whether it did, or cannot any more.
+    pub(super) fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
+        let Some(end) = self.only(device).map(Running::end) else { return true };
+        let kind = self.devices[device.index()].0;
+        let Some((model, own, _)) = self.best(now.max(end), device, true, out) else {
+            return false;
+        };
+        if !self.models[model].is_certain {
+            return false;
+        }
+        let from = now.max(end) + self.reserve(model);
+        let batch = self.models[model].take(from, kind, &own);
+        self.launch(now, end, (device, model), batch, out);
+        true
+    }
+
+    /// At a batch's stop it is thought over, if it can be stopped. By the last one it has ended; where it has not, its
+    /// law tells no more.
+    pub(super) fn set_timer(&self, i: usize, out: &mut Actions) {
+        let Running { device, batch, start, stop, .. } = &self.running[i];
+        let can_stop = self.config.stop != Stop::Never && self.devices[device.index()].1;
+        if can_stop && stop + 1 < batch.row.stops.len() {
+            out.set_timer(timer(*device), *start + batch.row.stops[*stop].after + Span::from_ns(1));
+        }
+    }
+
+    /// Begins a batch of the model anew with requests that wait, where that pays most.
+    pub(super) fn join(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let (mean, reserve) = (self.beyond[model].mean(), self.reserve(model));
+        let m = &mut self.models[model];
+        let Some(class) = m.classes.first_mut().filter(|_| m.is_certain) else { return };
+        let Some(first) = class.queue.first().copied() else { return };
+        let per_ns = |k: usize, span: Span| k as f64 / span.ns().max(1) as f64;
+        let mut best: Option<(f64, usize, usize)> = None;
+        for (i, r) in
+            self.running.iter().enumerate().filter(|r| r.1.model == model && !r.1.is_stopped)
+        {
+            let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
+            let (kind, can_stop) = self.devices[r.device.index()];
+            let is_sent_ahead =
+                self.config.ahead && self.beyond[model].lead(r.batch.row.stops[0].after).is_some();
+            if now >= end
+                || !can_stop
+                || !is_alone(&self.running, r.device)
+                || self.free.is_leaving(r.device)
+            {
+                continue;
+            }
+            let mut items = 0;
+            for j in 1..=class.queue.len() {
+                items += class.queue[j - 1].items;
+                let of = |k, items| (k as u32, items);
+                let mut row = |of| class.row(&m.kinds, self.profiles[model].slo, kind, of);
+                let Some(together) = row(of(k + j, r.batch.row.items + items)) else { break };
+                let together = together.stops[0].after;
+                if now + mean + reserve + together > r.due.min(first.deadline) {
+                    break;
+                }
+                let Some(own) = row(of(j, items)).map(|row| row.stops[0].after) else { break };
+                let rest = end.since(now);
+                let can_wait = end + reserve + own <= first.deadline;
+                let next = if is_sent_ahead { Span::ZERO } else { mean };
+                let apart =
+                    if can_wait { per_ns(k + j, rest + next + own) } else { per_ns(k, rest) };
+                let gain = per_ns(k + j, mean + mean + together) - apart;
+                if gain > best.map_or(0.0, |b| b.0) {
+                    best = Some((gain, i, j));
+                }
+            }
+        }
+        let Some((_, i, j)) = best else { return };
+        let r = &mut self.running[i];
+        r.joining = class.queue.drain(..j).collect();
+        m.changed();
+        self.stop(i, out);
+    }
+
+    /// Where no device is free: stops a batch of another model for one of this, which would be late if it waited.
+    ///
+    /// If all that waits can be served, one that can begin anew later is stopped, the youngest; otherwise one whose rest
+    /// yields less.
+    pub(super) fn make_way(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let mut best: Option<(Span, usize)> = None;
+        let mut seen = None;
+        for d in 0..self.devices.len() {
+            let (kind, can_stop) = self.devices[d];
+            if !can_stop || !self.weights.are_counted() && seen.replace(kind) == Some(kind) {
+                continue;
+            }
+            let device = DeviceId(d as u32);
+            let Some((first, own, crowded)) = self.best(now, device, true, out) else { continue };
+            if first != model {
+                continue;
+            }
+            let reserve = self.reserve(model);
+            for (i, r) in self.running.iter().enumerate() {
+                let is_like = self.devices[r.device.index()].0 == kind
+                    && (!self.weights.are_counted() || r.device == device);
+                let end = r.start + r.batch.row.stops.last().map_or(Span::ZERO, |s| s.after);
+                let can_wait = end.max(now) <= own.until.minus(reserve);
+                if is_like && (can_wait || r.is_stopped) {
+                    return;
+                }
+                let is_other = r.model != model && is_alone(&self.running, r.device);
+                if !is_like || !is_other || self.free.is_leaving(r.device) {
+                    continue;
+                }
+                let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
+                let rest = r.batch.row.best_after_time(ran);
+                let is_anew = now + own.after + reserve + whole <= r.due && !crowded;
+                // The message that stops it, its result, and the batch's own way there.
+                let idle_ns = 2.0 * self.beyond[model].mean_ns.max(0.0);
+                let takes_ns = own.after.ns() as f64;
+                let yields = own.yields * takes_ns / (takes_ns + idle_ns).max(1.0);
+                let is_worth = yields > if is_anew { r.batch.row.most } else { rest };
+                if is_worth && best.is_none_or(|b| ran < b.0) {
+                    best = Some((ran, i));
+                }
+            }
+        }
+        if let Some((_, i)) = best {
+            self.stop(i, out);
+        }
+    }
+
+    pub(super) fn stop(&mut self, i: usize, out: &mut Actions) {
+        let r = &mut self.running[i];
+        r.is_stopped = true;
+        out.clear_timer(timer(r.device));
+        out.preempt(r.action);
+    }
+
+    /// Batches that have run for their time go on, or are stopped for a better one.
+    pub(super) fn reconsider(&mut self, now: Time, out: &mut Actions) {
+        for i in 0..self.running.len() {
+            let r = &self.running[i];
+            if !r.is_over || r.is_stopped {
+                continue;
+            }
+            let device = r.device;
+            let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
+            let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
+            let other = self.best(now, device, true, out);
+            let always = self.config.stop == Stop::Always;
+            let is_better =
+                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
+            match go_on {
+                Some(go_on) if !is_better(go_on) => {
+                    let r = &mut self.running[i];
+                    (r.stop, r.is_over) = (go_on.1, false);
+                    self.set_timer(i, out);
+                }
+                // It cannot be in time any more, or is worth less.
+                _ => self.stop(i, out),
+            }
+        }
+    }
+
+    /// Each request of a batch that was stopped after `ran` waits alone, with its law given that the longest of them
+    /// is longer; or as before, if that tells nothing.
+    pub(super) fn put_back(&mut self, r: Running, ran: Span) {
+        let model = &mut self.models[r.model];
+        let at = r.batch.row.within(ran).checked_sub(1);
+        for Member { waiting, law } in r.batch.members {
+            let class = model.classes.iter().position(|c| Rc::ptr_eq(&c.law, &law));
+            match (at, class) {
+                (None, Some(class)) => model.insert(class, waiting),
+                _ => {
+                    let law = at.map_or(law.clone(), |at| Rc::new(given(&law, &r.batch.row, at)));
+                    let row = |kind: &Kind| {
+                        Rc::new(Row::of(&kind.law, (1, waiting.items), &law, kind.can_stop))
+                    };
+                    let rows = model.kinds.iter().map(row).collect();
+                    model.suspects.push(Suspect { waiting, law, rows });
+                }
+            }
+        }
+        model.changed();
+        self.waiting.insert(r.model);
+    }
+}
+
+/// Whether one batch was sent to a device, and no other after it.
+pub(super) fn is_alone(running: &[Running], device: DeviceId) -> bool {
+    running.iter().filter(|r| r.device == device).count() == 1
+}
+
+pub(super) fn soon(device: DeviceId) -> TimerKey {
+    TimerKey(1 << 32 | u64::from(device.0))
+}
+
+pub(super) fn timer(device: DeviceId) -> TimerKey {
+    TimerKey(u64::from(device.0))
+}
