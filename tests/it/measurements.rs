@@ -32,3 +32,106 @@ fn the_planner_s_sums_are_those_of_the_samples() {
     }
     assert_eq!(rows, 20, "five models on four types");
 }
+
+/// What `kairos-samples` judges section 5.1 of Kairos by, computed again from the samples.
+#[test]
+fn correlations_and_deviations_are_those_of_the_samples() {
+    let text = orrery_reproduce::registry::numbers("kairos_samples.csv").expect("a shipped file");
+    let mut rows = 0;
+    for line in text.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let name = format!("{}@{}", fields[0], fields[1]);
+        let table = kairos::samples(&name).unwrap_or_else(|| panic!("samples of {name}"));
+        let us = |s: &Span| s.ns() as f64 / 1e3;
+        let of = |size: &u32| table.samples(*size).iter().map(us).collect::<Vec<f64>>();
+        let all: Vec<(f64, Vec<f64>)> =
+            table.sizes().iter().map(|size| (f64::from(*size), of(size))).collect();
+        let every = all.iter().flat_map(|(size, s)| s.iter().map(|x| (*size, *x)));
+        let means: Vec<(f64, f64)> = all.iter().map(|(size, s)| (*size, mean(s))).collect();
+        let deviation = |s: &Vec<f64>| {
+            let (m, n) = (mean(s), s.len() as f64);
+            (s.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / n).sqrt() / m
+        };
+        let mut deviations: Vec<f64> = all.iter().map(|(_, s)| deviation(s)).collect();
+        deviations.sort_by(f64::total_cmp);
+        let n = deviations.len();
+        let median = f64::midpoint(deviations[(n - 1) / 2], deviations[n / 2]);
+        let small = deviations.iter().filter(|d| **d < 0.005).count() as f64 / n as f64;
+        let samples: usize = all.iter().map(|(_, s)| s.len()).sum();
+        let made = [
+            n.to_string(),
+            samples.to_string(),
+            format!("{:.4}", pearson(&every.collect::<Vec<_>>())),
+            format!("{:.4}", pearson(&means)),
+            format!("{median:.4}"),
+            format!("{:.4}", deviations[n - 1]),
+            format!("{small:.2}"),
+        ];
+        assert_eq!(fields[2..], made, "{name}");
+        rows += 1;
+    }
+    assert_eq!(rows, 20, "five models on four types");
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn pearson(pairs: &[(f64, f64)]) -> f64 {
+    let side = |of: fn(&(f64, f64)) -> f64| {
+        let values: Vec<f64> = pairs.iter().map(of).collect();
+        let m = mean(&values);
+        values.into_iter().map(|v| v - m).collect::<Vec<f64>>()
+    };
+    let (x, y) = (side(|p| p.0), side(|p| p.1));
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    product(&x, &y) / (product(&x, &x) * product(&y, &y)).sqrt()
+}
+
+/// The table of README: each record of a GPU with its finish rate and the quantity that is furthest off, beside the
+/// latency model alone, which is the naive baseline; and its verdict.
+pub fn records() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../replay/validated");
+    let folders = fs::read_dir(&root).expect("the records").flatten();
+    let names = folders.map(|f| f.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("gpu-")).collect();
+    names.sort();
+    let mut out = String::from(
+        "| our own runs | points | finish rate, points: mean, max | naive | furthest off: mean, max | naive | |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for name in names {
+        let record = fs::read_to_string(root.join(&name).join("validation.md")).expect("a record");
+        let finish = errors(&record, "finish rate, between 1 and 99 %");
+        let others = ["goodput", "latency p50", "latency p90", "latency p99"];
+        let others = others.iter().filter_map(|of| Some((*of, errors(&record, of)?)));
+        let worst = others.max_by(|a, b| a.1[2].total_cmp(&b.1[2]));
+        let pair = |mean: f64, most: f64, by: f64, unit: &str| {
+            let pair = format!("{mean:.2}, {most:.2}{unit}");
+            if mean < by { format!("**{pair}**") } else { pair }
+        };
+        let (points, ours, naive) = finish.map_or_else(Default::default, |[n, a, b, c, d]| {
+            (n.to_string(), pair(a, b, c, ""), pair(c, d, a, ""))
+        });
+        let (of, its_naive) = worst.map_or_else(Default::default, |(of, [_, a, b, c, d])| {
+            let of = of.trim_start_matches("latency ");
+            (format!("{of} {}", pair(a, b, c, " %")), pair(c, d, a, " %"))
+        });
+        let lacks = record.split("**Not validated a priori: ").nth(1);
+        let before = |what: &str| record.split(what).next()?.rsplit(' ').next();
+        let runs = before(" runs count").expect("runs that count");
+        let invalid = before(" are invalid").expect("runs that do not");
+        let verdict = if lacks.is_some() { "**not validated**, " } else { "" };
+        out.push_str(&format!(
+            "| `{name}` | {points} | {ours} | {naive} | {of} | {its_naive} | {verdict}{runs} runs valid, {invalid} not |\n"
+        ));
+    }
+    out
+}
+
+/// Points, mean and largest error, and both of the latency model alone.
+fn errors(record: &str, of: &str) -> Option<[f64; 5]> {
+    let line = record.lines().find(|l| l.starts_with(&format!("| {of} |")))?;
+    let cells: Vec<f64> = line.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+    Some([cells[0], cells[1], cells[2], cells[3], cells[4]])
+}

@@ -127,6 +127,12 @@ fn the_artifact_lists_every_experiment() {
     check("../ARTIFACT.md", &[("experiments", out)]);
 }
 
+/// README's table of our own runs, from their records.
+#[test]
+fn the_readme_tells_our_runs_as_their_records_do() {
+    check("../README.md", &[("records", crate::measurements::records())]);
+}
+
 /// `causes.md`: why claims do not hold, or only by what was fitted.
 #[test]
 fn every_claim_that_fails_has_a_cause() {

@@ -138,6 +138,10 @@ impl WorldFile for JobsFile {
     fn name(&self) -> &str {
         &self.name
     }
+
+    fn notes(&self, policies: &[JobPolicySpec]) -> Result<Vec<String>, SpecError> {
+        Ok(policies.iter().flat_map(|policy| self.jobs.excluded(policy)).collect())
+    }
 }
 
 /// Jobs, and what they share.
@@ -163,16 +167,13 @@ impl World for Jobs {
         within("memory_mb", memory_mb, 0.0, MEMORY_MB_MAX, " MB")?;
         within("alpha", self.alpha.unwrap_or(1.0), 1.0, 16.0, "")?;
         within("beta", self.beta, 1.0, 16.0, "")?;
-        let curve = match self.alpha {
-            None if self.beta == 1.0 => Curve::conserving(self.workers),
-            None => {
-                let remedy = "add `alpha`, or remove `beta`";
-                let allowed = "`beta` with `alpha` only: both are of Eq. 3.2";
-                return Err(SpecError::value("beta", self.beta, allowed, remedy));
-            }
-            Some(alpha) => Curve::eq_3_2(alpha, self.beta, self.workers),
-        };
-        let cluster = Cluster { memory: bytes(memory_mb), workers: self.workers, curve };
+        if self.alpha.is_none() && self.beta != 1.0 {
+            let remedy = "add `alpha`, or remove `beta`";
+            let allowed = "`beta` with `alpha` only: both are of Eq. 3.2";
+            return Err(SpecError::value("beta", self.beta, allowed, remedy));
+        }
+        let (memory, workers, curve) = (bytes(memory_mb), self.workers, self.curve());
+        let cluster = Cluster { memory, workers, curve };
         let jobs = self.list(seed, folder)?;
         check_stages(&jobs)?;
         let work = jobs.iter().map(|j| u128::from(j.work().ns())).sum::<u128>();
@@ -204,17 +205,20 @@ impl World for Jobs {
             let remedy = "make the job smaller, or raise `memory_mb`";
             return Err(SpecError::value(self.way(), found, allowed, remedy));
         }
-        let value = |key: &str| policy.value(key).unwrap_or_default();
-        if let Some(d) = value("d").parse().ok().filter(|d: &u32| *d > self.workers) {
+        let (c, d) = (count_of(policy, "c"), count_of(policy, "d"));
+        if let Some(d) = d.filter(|d| *d > self.workers) {
             let found = format!("`{}` with d={d}, and {} workers", policy.text(), self.workers);
             let remedy = "raise `workers`, or lower `d`";
             return Err(SpecError::value("workers", found, "at least as many as `d`", remedy));
         }
-        let parts =
-            if value("as") == "released" { PARTS_MAX } else { value("c").parse().unwrap_or(1) };
+        let curve = &made.cluster.curve;
+        let (parts, widest) = match policy.value("as").as_deref() {
+            Some("released") => (PARTS_MAX, self.workers),
+            _ => (c.unwrap_or(curve.packed(0)), d.unwrap_or(curve.widest())),
+        };
         let work = made.jobs.iter().map(Job::work).sum::<Span>();
-        let widths = (2..=parts).map(Width::Part).chain((1..=self.workers).map(Width::Workers));
-        let slowest = widths.map(|w| made.cluster.curve.at(w).time_of(work)).max();
+        let widths = (2..=parts).map(Width::Part).chain((1..=widest).map(Width::Workers));
+        let slowest = widths.map(|w| curve.at(w).time_of(work)).max();
         if slowest.is_some_and(|time| time.ns() > 1 << 62) {
             let found =
                 format!("jobs that would take more than 146 years under `{}`", policy.text());
@@ -225,7 +229,46 @@ impl World for Jobs {
     }
 }
 
+/// A parameter of `fluid` that is a number, if it is given.
+fn count_of(policy: &JobPolicySpec, key: &str) -> Option<u32> {
+    policy.value(key)?.parse().ok()
+}
+
 impl Jobs {
+    /// What a width does to a job's time.
+    fn curve(&self) -> Curve {
+        match self.alpha {
+            None => Curve::conserving(self.workers),
+            Some(alpha) => Curve::eq_3_2(alpha, self.beta, self.workers),
+        }
+    }
+
+    /// Where a policy is given a `c` or `d` that Eq. 3.2 excludes with this `alpha` and `beta`.
+    fn excluded(&self, policy: &JobPolicySpec) -> Vec<String> {
+        let is_printed = policy.value("as").is_some_and(|whose| whose == "printed");
+        let Some(alpha) = self.alpha.filter(|_| is_printed) else { return Vec::new() };
+        let (curve, name, mut notes) = (self.curve(), policy.text(), Vec::new());
+        if policy.value("rule").is_some_and(|rule| rule == "one") {
+            return notes;
+        }
+        let (packed, widest) = (curve.packed(0), curve.widest());
+        if let Some(c) = count_of(policy, "c").filter(|c| *c > packed) {
+            let below = f64::from(c) / f64::from(c - 1);
+            notes.push(format!(
+                "`{name}`: Eq. 3.2 is for alpha below c/(c-1) = {below:.3} with c = {c}, and `alpha` is {alpha}: \
+                 sharing a worker costs more than it gains; without `c`, Eq. 3.1 gives c = {packed}"
+            ));
+        }
+        if let Some(d) = count_of(policy, "d").filter(|d| *d > widest) {
+            let (below, beta) = (1.0 + 1.0 / f64::from(d), self.beta);
+            notes.push(format!(
+                "`{name}`: Eq. 3.2 is for beta below 1 + 1/d = {below:.3} with d = {d}, and `beta` is {beta}: \
+                 the last of these workers may gain nothing; without `d`, it is {widest}"
+            ));
+        }
+        notes
+    }
+
     /// The key under which jobs are.
     fn way(&self) -> &'static str {
         match self {

@@ -124,13 +124,11 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
         made.map_err(|e| self.placed(e))
     }
 
-    /// What a reader of the results should know of its files.
+    /// What a reader of the results of these policies should know of the file and of those that it names.
     ///
     /// # Errors
     /// When one cannot be read.
-    fn notes(&self) -> Result<Vec<String>, SpecError> {
-        Ok(Vec::new())
-    }
+    fn notes(&self, policies: &[SpecOf<Self>]) -> Result<Vec<String>, SpecError>;
 
     /// Where the files that it names are looked for.
     fn folder(&self) -> &Path {

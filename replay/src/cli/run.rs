@@ -87,7 +87,11 @@ impl Run {
         let prediction = Prediction::of(&scenario, seed, &profiles, self.overhead)?;
         let choice = self.device.choice()?;
         let choice = profiles.iter().fold(choice, |choice, profile| choice.as_profiled(profile));
-        let (limits, notes) = self.look(&scenario, &choice, &profiles)?;
+        let (limits, mut notes) = self.look(&scenario, &choice, &profiles)?;
+        if profiles.is_empty() && self.mode == ModeName::Schedule {
+            let what = "no `--profile`: the plan is by the scenario's own latency models, not by this device's";
+            notes.push(what.to_string());
+        }
         let folder = Unfinished::begin(&self.out, self.force)?;
         interrupt::catch("stopping with what was measured", stop_preparing);
         let run = runner::Run {

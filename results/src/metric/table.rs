@@ -155,6 +155,10 @@ table! {
     ANSWERED = rate("answered_per_s");
     /// calibrate, tokens: dropped requests / all requests
     DROP_SHARE = share("drop_share").lower().tokens("dropped", 3);
+    /// `kairos-samples`: Pearson's correlation of measured latencies with their batch size
+    CORRELATION = plain("correlation");
+    /// `kairos-samples`: standard deviation / mean of the measured latencies of the median batch size
+    RELATIVE_DEVIATION = plain("relative_deviation").at_least(0.0);
 
     // A run over time.
 

@@ -123,6 +123,10 @@ pub struct Curve {
     parts: Vec<Slowdown>,
     /// By the number of workers, from 1.
     workers: Vec<Slowdown>,
+    /// `alpha` of Eq. 3.2 in millionths; without it, work is conserved.
+    alpha: Option<u64>,
+    /// `beta` of Eq. 3.2 in millionths.
+    beta: u64,
 }
 
 /// Parts of a worker that a curve knows at most.
@@ -135,6 +139,8 @@ impl Curve {
         Curve {
             parts: (1..=u64::from(PARTS_MAX)).map(|c| ratio(c, 1)).collect(),
             workers: (1..=u64::from(workers)).map(|k| ratio(1, k)).collect(),
+            alpha: None,
+            beta: WHOLE.into(),
         }
     }
 
@@ -155,7 +161,28 @@ impl Curve {
         Curve {
             parts: (1..=PARTS_MAX).map(part).collect(),
             workers: (1..=workers).map(wide).collect(),
+            alpha: Some(millionths(alpha, 1)),
+            beta: millionths(beta, 1),
         }
+    }
+
+    /// Fluid, Eq. 3.1: the most trials on a worker for which the last one's marginal benefit `1 - (p-1)/p *
+    /// T(p)/T(p-1)` is above a threshold, given in parts per million. Under Eq. 3.2 `T(p)/T(p-1)` is
+    /// `alpha`; where work is conserved it is `p/(p-1)`, so packing has no benefit.
+    pub fn packed(&self, threshold: Ppm) -> u32 {
+        let Some(alpha) = self.alpha else { return 1 };
+        let pays = |p: &u32| {
+            let (p, one) = (u64::from(*p), u64::from(WHOLE));
+            p * one > (p - 1) * alpha + p * u64::from(threshold)
+        };
+        (2..=PARTS_MAX).take_while(pays).last().unwrap_or(1)
+    }
+
+    /// The widest trial, in workers, for which Eq. 3.2 allows this `beta`: below `1 + 1/d`, so that a
+    /// further worker would still shorten a run; 1 if there is none.
+    pub fn widest(&self) -> u32 {
+        let allowed = |d: &u32| u64::from(*d) * self.beta < u64::from(*d + 1) * u64::from(WHOLE);
+        (1..=self.workers.len() as u32).take_while(allowed).last().unwrap_or(1)
     }
 
     /// The slowdown at a width.

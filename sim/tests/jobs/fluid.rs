@@ -1,7 +1,7 @@
 //! Laws of Fluid: widths, bounds, Fig. 3.5 and the counterexample to Theorem 1.
 
 use super::*;
-use orrery_sim::jobs::job::Curve;
+use orrery_sim::jobs::job::{Curve, Width};
 use orrery_sim::jobs::record::On;
 
 const S: u64 = 1_000_000_000;
@@ -29,7 +29,7 @@ fn fig_3_5_takes_30_12_and_10_seconds() {
         let policy = format!("fluid[rule=dynamic,c=2,epsilon_ms={epsilon_ms}]");
         assert_eq!(makespan_s(5, &toy, &policy), expected, "{policy}");
     }
-    let metrics = run(&Cluster::workers(5), &toy, "fluid");
+    let metrics = run(&Cluster::workers(5), &toy, "fluid[c=2]");
     assert_eq!(ends(&metrics), [8 * S, 8 * S, 10 * S, 10 * S]);
     // 50 s of work on 5 workers in 10 s.
     assert_eq!(metrics.total_of(5).busy_fraction, 1.0);
@@ -130,6 +130,82 @@ fn eq_3_2_is_as_printed() {
     let pair = Cluster { curve: Curve::eq_3_2(1.3, 1.05, 1), ..Cluster::workers(1) };
     let two = total(&pair, &trials(&[100, 100]), "fluid[rule=static,c=2]").makespan.ns();
     assert_eq!(two, 130 * S);
+}
+
+/// Workers with the overheads of Eq. 3.2.
+fn with_overheads(alpha: f64, beta: f64, workers: u32) -> Cluster {
+    Cluster { curve: Curve::eq_3_2(alpha, beta, workers), ..Cluster::workers(workers) }
+}
+
+/// Eq. 3.1 with a threshold of 0, which is `alpha < c/(c-1)`; and the printed range of `beta`, `beta < 1 + 1/d`.
+#[test]
+fn c_and_d_are_as_large_as_eq_3_2_allows() {
+    for (alpha, c) in
+        [(1.0, 64), (1.05, 20), (1.1, 10), (1.3, 4), (1.5, 2), (1.9, 2), (2.0, 1), (10.0, 1)]
+    {
+        assert_eq!(Curve::eq_3_2(alpha, 1.0, 8).packed(0), c, "alpha {alpha}");
+    }
+    for (beta, d) in [(1.0, 16), (1.05, 16), (1.1, 9), (1.25, 3), (1.4, 2), (1.5, 1), (3.0, 1)] {
+        assert_eq!(Curve::eq_3_2(1.0, beta, 16).widest(), d, "beta {beta}");
+    }
+    // O(2) is 0.25 and O(3) is 0 at 1.5; O(4) is 0.025 at 1.3, O(3) 0.133.
+    let at = |alpha, threshold| Curve::eq_3_2(alpha, 1.0, 8).packed(threshold);
+    assert_eq!([at(1.5, 249_999), at(1.5, 250_000), at(1.3, 25_000)], [2, 1, 3]);
+    assert_eq!((Curve::conserving(4).packed(0), Curve::conserving(4).widest()), (1, 4));
+}
+
+/// What the two say, from the curve alone: `c` trials finish more work a second than any other number that
+/// shares a worker, and one worker more than `d` would still shorten a run.
+#[test]
+fn c_is_the_best_throughput_and_a_worker_beyond_d_still_shortens_a_run() {
+    let mut dice = Dice::of(40_000);
+    for _ in 0..300 {
+        let base = |dice: &mut Dice| 1.0 + dice.from(1, 1500) as f64 / 1000.0;
+        let curve = Curve::eq_3_2(base(&mut dice), base(&mut dice), 64);
+        let hour = Span::from_secs(3600);
+        let time = |width| curve.at(width).time_of(hour).as_secs_f64();
+        let throughput = |p: u32| f64::from(p) / time(Width::part(p));
+        let c = curve.packed(0);
+        for p in (1..=64).filter(|p| *p != c) {
+            assert!(throughput(p) < throughput(c) * (1.0 + 1e-6), "{curve:?}: {p} beats {c}");
+        }
+        let d = curve.widest();
+        if d > 1 {
+            assert!(time(Width::Workers(d)) < time(Width::Workers(d - 1)));
+            assert!(time(Width::Workers((d + 1).min(64))) <= time(Width::Workers(d)));
+        }
+    }
+}
+
+/// Section 3.6.4.2: with ten times the packing overhead "packing is effectively disabled and FLUID's
+/// performance becomes the same as the original"; a little overhead still pays.
+#[test]
+fn packing_that_does_not_pay_is_disabled() {
+    let jobs: Vec<Job> = (0..27).map(|_| job(0, 100, S / 10)).collect();
+    let took =
+        |alpha, policy| total(&with_overheads(alpha, 1.0, 8), &jobs, policy).makespan.as_secs_f64();
+    for alpha in [1.5, 2.0, 10.0] {
+        assert_eq!(took(alpha, "fluid[rule=one]"), 40.0);
+        assert_eq!(took(alpha, "fluid[d=1]"), if alpha < 2.0 { 30.0 } else { 40.0 });
+    }
+    assert!(took(10.0, "fluid") <= 40.0);
+    // As it was: two on a worker at all costs.
+    assert_eq!(took(10.0, "fluid[c=2]"), 200.0);
+}
+
+/// Section 3.6.4.3: where scaling costs much, "the added GPUs are not used at all".
+#[test]
+fn workers_that_do_not_pay_are_not_used() {
+    let jobs: Vec<Job> = (0..3).map(|_| job(0, 100, S / 10)).collect();
+    for beta in [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 2.0, 5.0] {
+        let took = |workers| total(&with_overheads(1.0, beta, workers), &jobs, "fluid").makespan;
+        assert!(took(16) <= took(8) && took(8) <= took(4), "beta {beta}");
+    }
+    let took = |workers, policy| {
+        total(&with_overheads(1.0, 1.4, workers), &jobs, policy).makespan.as_secs_f64()
+    };
+    assert_eq!([took(4, "fluid"), took(8, "fluid"), took(16, "fluid")], [10.0, 7.0, 7.0]);
+    assert_eq!(took(16, "fluid[d=5]"), 7.6832);
 }
 
 /// Stages are rungs: the next begins when the last of the one before has ended.

@@ -92,6 +92,30 @@ fn a_wrong_file_of_jobs_names_the_line_the_key_and_the_remedy() {
     place.run(&["run", "jobs.toml", "--until-ci", "0.1"]).refused(&["--until-ci"]);
 }
 
+/// Fluid's own `c` and `d` are within what Eq. 3.2 allows; given ones are noted where they are not.
+#[test]
+fn c_and_d_beyond_eq_3_2_are_noted() {
+    let job = "count = 3\niterations = 2\niteration_ms = 1.0";
+    for (policy, costs, says) in [
+        ("fluid[c=4]", "alpha = 1.5", "below c/(c-1) = 1.333 with c = 4, and `alpha` is 1.5"),
+        (
+            "fluid[d=2]",
+            "alpha = 1.0\nbeta = 1.5",
+            "below 1 + 1/d = 1.500 with d = 2, and `beta` is 1.5",
+        ),
+        ("fluid[c=2,d=1]", "alpha = 1.9\nbeta = 3.0", ""),
+        ("fluid[rule=one,c=4]", "alpha = 10.0", ""),
+        ("fluid[as=released,c=4]", "alpha = 1.5", ""),
+        ("fluid", "alpha = 10.0\nbeta = 3.0", ""),
+        ("fluid[c=4]", "", ""),
+    ] {
+        let place = Place::with("jobs.toml", one(policy, &format!("workers = 8\n{costs}"), job));
+        let ran = place.run(&["run", "jobs.toml"]);
+        let out = if says.is_empty() { ran.ok() } else { ran.ok_but(&["Eq. 3.2 is for", says]) };
+        assert!(!out.contains("Eq. 3.2"), "a note is no result: {out}");
+    }
+}
+
 #[test]
 fn a_policy_of_jobs_in_a_scenario_says_what_it_works_on() {
     let scenario = "policies = [\"salus\"]\n[[model]]\nname = \"m\"\nslo_ms = 5.0\n\

@@ -6,7 +6,7 @@ use super::table::Tokens;
 use crate::defaults::one;
 use crate::error::SpecError;
 use crate::kind;
-use crate::own::WorldFile;
+use crate::own::{SpecOf, WorldFile};
 use crate::policies;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
@@ -60,7 +60,7 @@ impl WorldFile for TokensFile {
         &self.name
     }
 
-    fn notes(&self) -> Result<Vec<String>, SpecError> {
+    fn notes(&self, _: &[SpecOf<Self>]) -> Result<Vec<String>, SpecError> {
         self.tokens.notes(self.folder()).map_err(|e| self.placed(e))
     }
 }

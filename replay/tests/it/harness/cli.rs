@@ -98,7 +98,12 @@ fn profile_run_schedule_and_compare_go_together() {
     let figure = std::fs::read_to_string(at.join("e.svg")).unwrap();
     assert!(figure.contains("underprediction") && figure.contains("completion"));
     let plan = ["--mode", "schedule", "--schedule", "live/predicted.log", "--out", "plan"];
-    virtual_run("short.toml", &plan);
+    let own = "note: no `--profile`: the plan is by the scenario's own latency models";
+    let told = virtual_run("short.toml", &plan);
+    assert!(told.contains(own), "{told}");
+    let profiled = [&plan[..], &["--force", "--profile", "p.toml"]].concat();
+    let told = virtual_run("short.toml", &profiled);
+    assert!(!told.contains(own), "{told}");
     let told = done(at, &["compare", "live/predicted.log", "plan", "--first-difference"]);
     assert!(told.contains("decision"), "{told}");
     // What is there is not written over, unless it is asked for.

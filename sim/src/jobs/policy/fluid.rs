@@ -5,6 +5,9 @@
 //! share of the work: several whole workers, or a part `1/c` of one.
 //!
 //! ```text
+//! c = the most trials p on a worker with 1 - (p-1)/p T(p)/T(p-1) > threshold    # Eq. 3.1, section 3.4.2.2
+//! d = the most workers of a trial with beta < 1 + 1/d                         # Eq. 3.2
+//!
 //! static(group, n):                                            # Algorithm 3.1, rule=static
 //!     S = sum of h(1); w* = h(1) n / S
 //!     w = min(floor(w*), d) if w* >= 1 else 1/c
@@ -24,8 +27,10 @@
 //! # Differences from the paper
 //! - `epsilon` is what the rule reckons with; a change of width itself takes no time here.
 //! - A trial that may grow waits until the workers are there, and goes on with its old width till then.
-//! - `c` and `d` are parameters: how the paper finds them (a packing threshold, a model of communication)
-//!   is not given for any experiment.
+//! - `c` is found by Eq. 3.1 from the run's `alpha`, not from measured iterations. Its threshold is not
+//!   printed; here it is 0. Where work is conserved nothing is gained by packing, and `c` is 1.
+//! - `d` is the largest for which Eq. 3.2 allows the run's `beta` (below `1 + 1/d`), in place of Paleo's model
+//!   of communication. It is one less than the width of the shortest run where that is not all workers.
 //!
 //! # Differences from the released code
 //! `as=released` has its rule for widths: `h` is the time of an iteration, since budgets are not known
@@ -38,10 +43,10 @@
 
 use super::interface::{Action, Configured, Event, JobPolicy, Known, about, preset};
 use super::workers::Workers;
-use crate::jobs::job::{JobId, PARTS_MAX, Width};
+use crate::jobs::job::{JobId, PARTS_MAX, WHOLE, Width};
 use crate::jobs::record::On;
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, count, count_or, ms, word, words,
+    About, Parameter, Preset, Settings, count_or, ms, number, word, words,
 };
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
@@ -65,15 +70,17 @@ words! {
 }
 
 /// Fluid's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// When widths are chosen.
     pub rule: Rule,
     /// Whose rule for widths.
     pub whose: As,
-    /// A trial below one worker gets a part `1/c`.
-    pub c: u32,
-    /// The widest trial, in workers; all of them where there is none.
+    /// A trial below one worker gets a part `1/c`; by Eq. 3.1 where there is none.
+    pub c: Option<u32>,
+    /// The marginal benefit of a trial that shares a worker is above this.
+    pub threshold: f64,
+    /// The widest trial, in workers; by Eq. 3.2 where there is none.
     pub d: Option<u32>,
     /// What the rule reckons for a change of width.
     pub epsilon: Span,
@@ -81,7 +88,8 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { rule: Rule::Dynamic, whose: As::Printed, c: 2, d: None, epsilon: Span::ZERO }
+        let (rule, whose) = (Rule::Dynamic, As::Printed);
+        Config { rule, whose, c: None, threshold: 0.0, d: None, epsilon: Span::ZERO }
     }
 }
 
@@ -98,11 +106,28 @@ impl Settings for Config {
             .from("Algorithms 3.1 and 3.2"),
         word("as", |c: &mut Self| &mut c.whose, "whose rule for widths")
             .from("§3.3; released code: `fluid_executor.py`"),
-        count("c", |c: &mut Self| Some(&mut c.c), "trials that share a worker, when they share")
-            .within(1, PARTS_MAX)
-            .from("assumed: not printed"),
-        count_or("d", "workers", |c: &mut Self| &mut c.d, "the widest trial, in workers")
-            .from("assumed: not printed"),
+        count_or(
+            "c",
+            "found",
+            |c: &mut Self| &mut c.c,
+            "trials that share a worker, when they share; `found`: by Eq. 3.1",
+        )
+        .within(1, PARTS_MAX)
+        .from("§3.4.2.2, Eq. 3.1"),
+        number(
+            "threshold",
+            0.0..=1.0,
+            |c: &mut Self| Some(&mut c.threshold),
+            "a further trial on a worker has a marginal benefit above this",
+        )
+        .from("assumed: O_th of Eq. 3.1 is not printed"),
+        count_or(
+            "d",
+            "found",
+            |c: &mut Self| &mut c.d,
+            "the widest trial, in workers; `found`: the most for which Eq. 3.2 allows `beta`",
+        )
+        .from("§3.4.2.2, Eq. 3.2; Paleo's model is not modelled"),
         ms(
             "epsilon_ms",
             |c: &mut Self| &mut c.epsilon,
@@ -171,9 +196,12 @@ impl Fluid {
             (_, As::Printed) => {
                 let h = |job: &JobId| u128::from(known.left(*job).ns());
                 let sum: u128 = trials.iter().map(h).sum();
-                let d = self.config.d.unwrap_or(u32::MAX).min(known.cluster.workers);
+                let curve = &known.cluster.curve;
+                let threshold = (self.config.threshold * f64::from(WHOLE) + 0.5) as u32;
+                let c = self.config.c.unwrap_or_else(|| curve.packed(threshold));
+                let d = self.config.d.unwrap_or_else(|| curve.widest());
                 let width = |job| match h(job) * n / sum {
-                    0 => Width::part(self.config.c),
+                    0 => Width::part(c),
                     floor => Width::Workers(floor.min(u128::from(d)) as u32),
                 };
                 trials.iter().map(width).collect()

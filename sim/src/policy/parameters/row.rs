@@ -81,7 +81,7 @@ impl<W: Words> Word for W {
 enum Place<C> {
     Count(fn(&mut C) -> Option<&mut u32>, u32, u32),
     /// A count, or a word for none.
-    CountOr(fn(&mut C) -> &mut Option<u32>, &'static str),
+    CountOr(fn(&mut C) -> &mut Option<u32>, &'static str, u32, u32),
     Number(fn(&mut C) -> Option<&mut f64>, f64, f64),
     /// With the nanoseconds of its unit.
     Span(fn(&mut C) -> &mut Span, f64, f64, f64),
@@ -125,7 +125,7 @@ pub const fn count_or<C>(
     at: fn(&mut C) -> &mut Option<u32>,
     help: &'static str,
 ) -> Parameter<C> {
-    row(name, Place::CountOr(at, none), "", help)
+    row(name, Place::CountOr(at, none, 1, COUNT_MAX), "", help)
 }
 
 /// A number of a range.
@@ -208,6 +208,9 @@ impl<C> Parameter<C> {
     pub const fn within(self, least: u32, most: u32) -> Parameter<C> {
         match self.place {
             Place::Count(at, ..) => Parameter { place: Place::Count(at, least, most), ..self },
+            Place::CountOr(at, none, ..) => {
+                Parameter { place: Place::CountOr(at, none, least, most), ..self }
+            }
             _ => panic!("bounds of something that is not counted"),
         }
     }
@@ -234,7 +237,7 @@ impl<C: Copy> Parameter<C> {
         let mut config = *config;
         Some(match &self.place {
             Place::Count(at, ..) => at(&mut config)?.to_string(),
-            Place::CountOr(at, none) => {
+            Place::CountOr(at, none, ..) => {
                 at(&mut config).map_or(none.to_string(), |count| count.to_string())
             }
             Place::Number(at, ..) => at(&mut config)?.to_string(),
@@ -266,8 +269,8 @@ impl<C: Copy> Parameter<C> {
             Place::Count(at, least, most) => {
                 *at(config).ok_or_else(needs)? = count(least, most)?;
             }
-            Place::CountOr(at, none) => {
-                *at(config) = if found == none { None } else { Some(count(1, COUNT_MAX)?) };
+            Place::CountOr(at, none, least, most) => {
+                *at(config) = if found == none { None } else { Some(count(least, most)?) };
             }
             Place::Number(at, least, most) => {
                 *at(config).ok_or_else(needs)? = number(least, most)?;
@@ -292,9 +295,7 @@ impl<C: Copy> Parameter<C> {
         let mut config = *config;
         match &self.place {
             &Place::Count(_, least, most) => Allowed::Count { least, most, or: None },
-            &Place::CountOr(_, none) => {
-                Allowed::Count { least: 1, most: COUNT_MAX, or: Some(none) }
-            }
+            &Place::CountOr(_, none, least, most) => Allowed::Count { least, most, or: Some(none) },
             &Place::Number(_, least, most) => Allowed::Number { least, most },
             &Place::Span(_, _, least, most) => Allowed::Time { least, most },
             Place::Flag(_) => Allowed::Flag,

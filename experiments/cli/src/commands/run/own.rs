@@ -41,7 +41,7 @@ pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, Spec
     };
     let first = args.seed.unwrap_or(seed);
     file.runs(first, &policies)?;
-    file.notes()?.iter().for_each(|note| say(note));
+    file.notes(&policies)?.iter().for_each(|note| say(note));
     if let Some(path) = &args.log {
         if policies.len() != 1 {
             let found = format!("{} policies", policies.len());
