@@ -22,8 +22,9 @@ struct Fresh {
     in_system: u32,
     alone: Option<RequestId>,
     came: u32,
-    /// Those that were dropped though none came after.
+    /// Those that were dropped though none came after, since one was run, and the most of them.
     dropped: u32,
+    most: u32,
 }
 
 impl Observer for Fresh {
@@ -34,12 +35,15 @@ impl Observer for Fresh {
     }
 
     fn began(&mut self, _: Time, _: &Batch<'_>) {
-        self.alone = None;
+        (self.alone, self.dropped) = (None, 0);
     }
 
     fn ended(&mut self, _: Time, request: &Request, end: End, _: Option<Time>) {
         self.in_system -= u32::from(end != End::Pending);
-        self.dropped += u32::from(self.alone == Some(request.id) && matches!(end, End::Dropped(_)));
+        if self.alone == Some(request.id) && matches!(end, End::Dropped(_)) {
+            self.dropped += 1;
+            self.most = self.most.max(self.dropped);
+        }
     }
 
     fn closed(&mut self, _: Time, _: &Batch<'_>, _: Option<Time>, _: Outcome) {}
@@ -73,7 +77,7 @@ fn world(i: u64) -> String {
         "[delays]\ndispatch_ms = 3.0\nresult_ms = 3.0",
         "[delays]\ndispatch = { lognormal = { median_ms = 3.0, p9999_ms = 36.0 } }",
     ]);
-    let stalls = pick(&["", "", "[stalls]\nlengths_ms = [200.0]\nquiet_per_s = 1.0"]);
+    let stalls = pick(&["", "", "[stalls]\nlengths_ms = [30.0]\nquiet_per_s = 1.0"]);
     let (count, stop) = (pick(&["1", "3"]), pick(&["true", "false"]));
     format!(
         "policies = [\"fifo\"]\n[[model]]\nname = \"m\"\nslo_ms = 80.0\nlatency = {latency}\n{noise}\n{believed}\n\
@@ -99,16 +103,13 @@ fn a_request_that_comes_to_idle_devices_is_run_whatever_came_before() {
             let spec = PolicySpec::parse(policy).unwrap();
             let Ok(run) = setup.run_with(&spec, i, Fresh::default()) else { continue };
             let fresh = run.observer.1;
-            if fresh.came < 20 {
-                println!("{policy} {i}: {} came alone of {}\n{text}", fresh.came, run.observer.0.total().offered);
-            }
             seen += 1;
-            if fresh.dropped * 10 > fresh.came {
-                faults.entry(policy.to_string()).or_insert_with(Vec::new).push((
-                    i,
-                    fresh.dropped,
-                    fresh.came,
-                ));
+            // Requests come alone by the hundred, unless some of them are never answered.
+            if fresh.most >= 10 || fresh.came < 20 || run.observer.0.stuck() {
+                faults
+                    .entry(policy.to_string())
+                    .or_insert_with(Vec::new)
+                    .push((i, fresh.most, fresh.came));
             }
         }
     }
