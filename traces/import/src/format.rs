@@ -45,8 +45,6 @@ pub struct Options {
     pub batch: Option<u32>,
     /// The name of the model.
     pub model: Option<String>,
-    /// How many batches a profiler saw.
-    pub runs: Option<u64>,
     /// The format of times, as `strftime` has it.
     pub time_format: Option<String>,
     /// How the requests of a measured load arrived.
@@ -67,7 +65,6 @@ impl Options {
         let all = [
             ("batch", self.batch.is_some()),
             ("model", self.model.is_some()),
-            ("runs", self.runs.is_some()),
             ("time-format", self.time_format.is_some()),
             ("time-unit", self.time_unit.is_some()),
             ("time-is", self.time_is_end.is_some()),

@@ -7,9 +7,7 @@ mod genai_perf;
 mod latencies;
 mod measured;
 mod mlperf;
-mod model_analyzer;
 mod mooncake;
-mod nsys;
 mod perf_analyzer;
 mod prompt_table;
 mod servegen;
@@ -21,10 +19,8 @@ use crate::format::Format;
 /// Every format, in the order in which a file is tried.
 pub static FORMATS: &[Format] = &[
     perf_analyzer::FORMAT,
-    model_analyzer::FORMAT,
     genai_perf::FORMAT,
     trtexec::FORMAT,
-    nsys::FORMAT,
     vllm::SERVING,
     vllm::LATENCY,
     mlperf::SUMMARY,

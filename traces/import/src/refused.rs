@@ -12,8 +12,8 @@ const LOCUST: &str = "log each request in a `request` listener as `start_time,na
                       table by hand: `clients,rate_per_s,p50_ms,p99_ms`";
 const K6: &str =
     "keep the rows of `http_req_duration`, with the columns `end_time,name,latency_ms`";
-const KERNELS: &str =
-    "use its report of kernels: `nsys stats --report cuda_gpu_kern_sum --format csv`";
+const CLIENTS: &str =
+    "import the files that perf_analyzer writes itself: `perf_analyzer -m MODEL -f FILE.csv`";
 const BATCHES: &str = "measure whole batches: a table of `batch,latency_ms`";
 const JOBS: &str = "write the jobs as a list for `[jobs]` (docs/jobs.md)";
 const LOG: &str = "keep the columns `start_time,name,latency_ms` of a log of requests, or say that it is one: `orrery \
@@ -38,7 +38,8 @@ const REFUSED: &[(&[&str], &str, &str)] = &[
     ),
     (&["metric_name", "metric_value"], "k6's `--out csv`, a row for each metric of a request", K6),
     (&["_timestamp"], "Weights & Biases' history", LOAD),
-    (&["Total Time (ns)"], "nsys, but another report", KERNELS),
+    (&["Total Time (ns)"], "a report of nsys, without the batches", BATCHES),
+    (&["Model", "Batch", "Throughput (infer/sec)"], "Triton's Model Analyzer", CLIENTS),
     (&["Self CPU"], "a table of the PyTorch profiler", BATCHES),
     (&["job_id"], "a trace of jobs", JOBS),
     (&["jobid"], "a trace of jobs", JOBS),

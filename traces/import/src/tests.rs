@@ -25,11 +25,9 @@ macro_rules! sample {
 const SAMPLES: &[Sample] = &[
     sample!("perf_analyzer.csv", "perf-analyzer", Kind::Measured, "measured"),
     sample!("perf_analyzer.csv", "perf-analyzer", Kind::Profile, "profile"),
-    sample!("model_analyzer.csv", "model-analyzer", Kind::Profile, "profile"),
     sample!("genai_perf.json", "genai-perf", Kind::Measured, "measured"),
     sample!("aiperf.json", "genai-perf", Kind::Measured, "measured"),
     sample!("trtexec.json", "trtexec", Kind::Profile, "profile"),
-    sample!("nsys.csv", "nsys", Kind::Profile, "profile"),
     sample!("vllm_serving.json", "vllm-serving", Kind::Measured, "measured"),
     sample!("vllm_latency.json", "vllm-latency", Kind::Profile, "profile"),
     sample!("mlperf_log_summary.txt", "mlperf-summary", Kind::Measured, "measured"),
@@ -97,7 +95,7 @@ fn what_is_written_is_read_again_as_the_same() {
 
 #[test]
 fn what_a_file_does_not_say_is_asked_for() {
-    for name in ["trtexec.json", "nsys.csv", "vllm_latency.json"] {
+    for name in ["trtexec.json", "vllm_latency.json"] {
         let bytes = SAMPLES.iter().find(|s| s.0 == name).unwrap().1;
         let error = read_bytes(name, bytes, &Options::default()).unwrap_err().to_string();
         assert!(error.contains("--batch N") && error.starts_with(name), "{error}");
@@ -316,8 +314,9 @@ fn a_table_that_is_no_log_of_requests_is_refused_by_name() {
         ("Timestamp,User Count,Type,Name,Requests/s,50%,Total Request Count", "Locust"),
         ("metric_name,timestamp,metric_value,url", "k6"),
         ("_timestamp,name,_step", "Weights & Biases"),
-        ("Time (%),Total Time (ns),Num Calls,Avg (ns),Name", "cuda_gpu_kern_sum"),
-        ("Time (%),Total Time (ns),Instances,Avg (ns),Style,Range", "cuda_gpu_kern_sum"),
+        ("Time (%),Total Time (ns),Num Calls,Avg (ns),Name", "nsys"),
+        ("Time (%),Total Time (ns),Instances,Avg (ns),Name", "nsys"),
+        ("Model,Batch,Concurrency,Throughput (infer/sec),p99 Latency (ms)", "perf_analyzer -m"),
         ("timestamp,job_id,name,gpus", "trace of jobs"),
         ("Name,Self CPU %,Self CPU,time", "PyTorch"),
         ("time,service,cpu_percent", "`cpu_percent`"),

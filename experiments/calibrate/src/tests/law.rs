@@ -58,8 +58,6 @@ const MIXED: &str = "clients,offered_per_s,arrivals,p50_ms,requests\n1,,,1,\n,18
 const WRITTEN: &[Written] = &[
     Written { format: "perf-analyzer", name: "p.csv", loads: CLIENTS, write: perf },
     Written { format: "perf-analyzer", name: "r.csv", loads: EVEN, write: perf },
-    Written { format: "model-analyzer", name: "a.csv", loads: CLIENTS, write: analyzer },
-    Written { format: "model-analyzer", name: "b.csv", loads: EVEN, write: analyzer },
     Written { format: "genai-perf", name: "g.json", loads: EVEN, write: genai },
     Written { format: "genai-perf", name: "aiperf.json", loads: GAMMA, write: aiperf },
     Written { format: "genai-perf", name: "g.csv", loads: CLIENTS, write: genai_csv },
@@ -101,21 +99,6 @@ fn rates(runs: &[Run]) -> Vec<f64> {
         _ => panic!("{}", run.load),
     };
     runs.iter().map(of).collect()
-}
-
-fn analyzer(runs: &[Run]) -> Vec<String> {
-    let (at, values) = match runs[0].load {
-        Offered::Clients(_) => ("Concurrency", clients(runs)),
-        _ => ("Request Rate", rates(runs)),
-    };
-    let mut out = format!(
-        "Model,Batch,{at},Throughput (infer/sec),Avg Latency (ms),p90 Latency (ms),p99 Latency (ms)\n"
-    );
-    for (run, load) in runs.iter().zip(values) {
-        let [mean, _, p90, p99] = run.latencies(1.0);
-        out += &format!("m,1,{load},{:.1},{mean:.3},{p90:.3},{p99:.3}\n", run.rate());
-    }
-    vec![out]
 }
 
 fn statistics(run: &Run) -> String {

@@ -36,9 +36,6 @@ pub struct Import {
     /// The name of the model, where the file does not say it; once, or once for each file.
     #[arg(long, value_name = "NAME")]
     pub model: Vec<String>,
-    /// nsys: the number of batches that ran.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: Option<u64>,
     /// A workload without execution times: how long each request takes alone, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1.0)]
     pub alone_ms: f64,
@@ -131,7 +128,6 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
         let options = Options {
             batch: args.batch.get(i).or(args.batch.first()).copied(),
             model: args.model.get(i).or(args.model.first()).cloned(),
-            runs: args.runs,
             arrivals: args.arrivals,
             format,
             kind,

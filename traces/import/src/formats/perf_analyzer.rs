@@ -65,7 +65,7 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let mut lacking: Option<String> = None;
     while sheet.next()? {
         let size = sheet.size(SIZE)?.or(options.batch).unwrap_or(1);
-        let (load, assumed) = offered(&sheet, CLIENTS, RATE)?;
+        let (load, assumed) = offered(&sheet)?;
         let mean = match (sheet.latency(MEAN)?, sum(&sheet)?) {
             (Some(mean), _) => Some(mean),
             (None, Ok(sum)) => Some(sum).filter(|ms| *ms > 0.0),
@@ -175,23 +175,19 @@ fn asked(point: &Point) -> f64 {
     }
 }
 
-/// The load of a row of these tools, and why its arrivals are assumed: neither writes perf_analyzer's
-/// `--request-distribution`, nor that it is the default.
-pub fn offered(
-    sheet: &Sheet<'_>,
-    clients: usize,
-    rate: usize,
-) -> Result<(Offered, Option<&'static str>), ImportError> {
-    match (sheet.whole(clients, 1_000_000)?, sheet.number(rate, 1e9)?) {
+/// The load of a row, and why its arrivals are assumed: the file has not `--request-distribution`, nor that it is the
+/// default.
+fn offered(sheet: &Sheet<'_>) -> Result<(Offered, Option<&'static str>), ImportError> {
+    match (sheet.whole(CLIENTS, 1_000_000)?, sheet.number(RATE, 1e9)?) {
         (Some(n), _) if n > 0 => Ok((Offered::Clients(n as u32), None)),
         (None, Some(per_s)) if per_s > 0.0 => {
             let assumed = Some("as perf_analyzer sends by default");
             Ok((Offered::at(per_s, Spacing::Even), assumed))
         }
-        (None, Some(_)) => Err(sheet.bad(rate, "a rate above 0")),
-        (None, None) if sheet.at(clients).or(sheet.at(rate)).is_none() => {
+        (None, Some(_)) => Err(sheet.bad(RATE, "a rate above 0")),
+        (None, None) if sheet.at(CLIENTS).or(sheet.at(RATE)).is_none() => {
             Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[CLIENTS]).into())
         }
-        _ => Err(sheet.bad(clients, "1 or more clients")),
+        _ => Err(sheet.bad(CLIENTS, "1 or more clients")),
     }
 }

@@ -16,17 +16,11 @@ const USUAL: Row = Row { latencies: ["10", "12", "15", "10.5"], offered: 50.0, a
 type Written = (&'static str, fn(&Row) -> String);
 
 /// Every measured format with a rate.
-const WRITTEN: [Written; 8] = [
+const WRITTEN: [Written; 7] = [
     ("perf-analyzer", |r| {
         let [p50, p90, p99, mean] = r.latencies.map(|ms| thousand(ms, "000"));
         let head = "Request Rate,Inferences/Second,Client Send,p50 latency,p90 latency,p99 latency,Avg latency";
         format!("{head}\n{},{},0,{p50},{p90},{p99},{mean}\n", r.offered, r.answered)
-    }),
-    ("model-analyzer", |r| {
-        let [p50, p90, p99, mean] = r.latencies;
-        let head = "Model,Batch,Request Rate,Throughput (infer/sec),p90 Latency (ms),p95 Latency (ms),p99 Latency (ms),\
-                    Avg Latency (ms)";
-        format!("{head}\nm,1,{},{},{p50},{p90},{p99},{mean}\n", r.offered, r.answered)
     }),
     ("genai-perf", |r| {
         let [p50, p90, p99, mean] = r.latencies;
@@ -125,7 +119,7 @@ fn the_arrivals_are_the_tool_s_and_where_the_file_does_not_say_them_that_is_said
         let reading = read_row(&written, &USUAL, &Options::default()).unwrap();
         assert_eq!(reading.format.unwrap().name, written.0);
         let (point, is_mlperf) = (point(&reading), written.0.starts_with("mlperf"));
-        let is_even = ["perf-analyzer", "model-analyzer", "genai-perf"].contains(&written.0);
+        let is_even = ["perf-analyzer", "genai-perf"].contains(&written.0);
         let spacing = if is_even { Spacing::Even } else { Spacing::Poisson };
         let load = Offered::Rate { per_s: 50.0, spacing, in_flight_max: None };
         assert_eq!(point.load, load, "{}", written.0);
@@ -336,28 +330,6 @@ fn r55_a_profile_is_of_batches_of_one_request() {
     assert!(error.contains("64 clients") && error.contains("one client"), "{error}");
     assert!(perf("Request Rate", "1,20,20,0,4719,6000\n").is_ok());
     assert!(perf("Request Rate", "1,400,400,0,4719,6000\n").is_err());
-    let analyzer = |rows: &str| {
-        let text = format!(
-            "Model,Batch,Concurrency,Throughput (infer/sec),Max Batch Size,Instance Group\n{rows}"
-        );
-        measured("a.csv", &text).content(Some(Kind::Profile)).map(|c| c.csv(Span::ZERO)).ok()
-    };
-    let alone = "model,batch,latency_ms\nm,1,4\n".to_string();
-    assert_eq!(analyzer("m,1,2,250,8,1:GPU\n"), Some(alone.clone()));
-    assert_eq!(analyzer("m,1,64,250,1,1:GPU\n"), Some(alone.clone()));
-    assert_eq!(analyzer("m,1,64,900,8,1:GPU\n"), None);
-    assert_eq!(analyzer("m,1,2,250,8,1:GPU\nm,1,64,900,8,1:GPU\n"), Some(alone));
-}
-
-#[test]
-fn r55_rows_of_several_models_at_once_are_left_out_and_counted() {
-    let head = "Model,Batch,Concurrency,Throughput (infer/sec),p99 Latency (ms)\n";
-    let reading = measured("a.csv", &format!("{head}\"a,b\",1,4,300,9\na,1,1,100,9\n"));
-    assert_eq!(reading.content(Some(Kind::Measured)).unwrap().rows(), 1);
-    assert!(said(&reading, "1 rows are of several models"), "{:?}", reading.notes);
-    let text = format!("{head}\"a,b\",1,4,300,9\n");
-    let error = read_bytes("a.csv", text.as_bytes(), &options()).unwrap_err().to_string();
-    assert!(error.contains("a load of one model"), "{error}");
 }
 
 #[test]
