@@ -110,7 +110,6 @@ pub fn calibrate(
     measured: PathBuf,
     policy: Option<String>,
     requests: u64,
-    fit_rows: Option<usize>,
     batch: Option<u32>,
     arrivals: Option<String>,
     model: Option<String>,
@@ -132,7 +131,7 @@ pub fn calibrate(
         let measured = Measurements::load(&measured, options, times).map_err(refused)?;
         let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
         let seed = seed.unwrap_or(scenario.seed);
-        let asked = Calibrate { policy, requests, seed, fit_rows };
+        let asked = Calibrate { policy, requests, seed };
         let found = interruptible(jobs, &Failed::default(), || {
             orrery_calibrate::calibrate(&scenario, &measured, asked)
         })?;

@@ -192,15 +192,13 @@ def test_a_plan_survives_the_loss_of_the_kind_that_is_named(tmp_path):
 @needs_cli
 def test_a_calibration_is_the_command_line_s():
     asked = [str(ROOT / "scenarios" / "triton" / name) for name in ("server.toml", "perf_analyzer.csv")]
-    found = orrery.calibrate(*asked, requests=1000, fit_rows=1)
-    assert str(found) == cli("calibrate", *asked, "--requests", 1000, "--fit-rows", 1)
-    named = orrery.calibrate(*asked, requests=1000, fit_rows=1, time_is="start")
+    found = orrery.calibrate(*asked, requests=1000)
+    assert str(found) == cli("calibrate", *asked, "--requests", 1000)
+    named = orrery.calibrate(*asked, requests=1000, time_is="start")
     assert "`--time-is` changes nothing" in str(named).replace("\n    ", " ")
     with pytest.raises(ValueError, match="time_unit"):
         orrery.calibrate(*asked, time_unit="h")
     assert "reply_ms = 2.1" in found.scenario and len(found.results) > 0
-    with pytest.raises(ValueError, match="1 to 3"):
-        orrery.calibrate(*asked, fit_rows=4)
 
 
 @needs_cli

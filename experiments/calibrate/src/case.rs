@@ -294,14 +294,8 @@ pub fn cases(
         (None, None) => asked_of(&a.point.load).total_cmp(&asked_of(&b.point.load)),
         (a, b) => a.cmp(&b),
     });
-    let n = parts.len();
-    if let Some(rows) = asked.fit_rows.filter(|rows| *rows == 0 || *rows > n) {
-        let allowed = format!("1 to {n}, the rows of {}", measured.name);
-        let remedy = "leave it out: every other row is fitted on then";
-        return Err(SpecError::value("--fit-rows", rows, allowed, remedy));
-    }
     let of = |(i, part): (usize, &Part)| {
-        let is_fitted = asked.fit_rows.map_or(i.is_multiple_of(2), |rows| i < rows);
+        let is_fitted = i.is_multiple_of(2);
         let scenario = loaded(scenario, measured, part, policy, asked)?;
         let name = match part.rows {
             Some((from, to)) => format!("recorded arrivals {} to {to}", from + 1),

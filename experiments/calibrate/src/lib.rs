@@ -48,8 +48,6 @@ pub struct Asked {
     pub requests: u64,
     /// The seed.
     pub seed: u64,
-    /// How many rows of the least load are fitted on; every other one by default.
-    pub fit_rows: Option<usize>,
 }
 
 /// A scenario beside measurements.

@@ -28,7 +28,7 @@ fn scenario(edit: (&str, &str)) -> Scenario {
 }
 
 fn asked(requests: u64) -> Asked {
-    Asked { policy: None, requests, seed: 1, fit_rows: None }
+    Asked { policy: None, requests, seed: 1 }
 }
 
 fn measured(name: &str, text: &str, path: &Path) -> Measurements {
@@ -157,16 +157,14 @@ fn perf_analyzer_s_documented_table_follows_from_its_first_row() {
     let table = "{ table = [[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]] }";
     let triton = SCENARIO.replace(table, law).replace("max_batch=8", "max_batch=1");
     let triton = Scenario::from_text("triton.toml", &triton).unwrap();
-    for fit_rows in [Some(1), None] {
-        let c = calibrate(&triton, &measured, Asked { fit_rows, ..asked(2_000) }).unwrap();
-        let best = &c.tried[c.best.unwrap()];
-        assert_eq!(best.name, "reply delay");
-        let fitted = best.fitted.as_ref().unwrap();
-        assert!((fitted.value - 2.11).abs() < 0.05, "{}", fitted.value);
-        for (case, ours) in c.cases.iter().zip(&fitted.ours) {
-            let error = ours.error(&case.theirs, value::What::P50).unwrap();
-            assert!(error.abs() < 0.02, "{}: {error}", case.name);
-        }
+    let c = calibrate(&triton, &measured, asked(2_000)).unwrap();
+    let best = &c.tried[c.best.unwrap()];
+    assert_eq!(best.name, "reply delay");
+    let fitted = best.fitted.as_ref().unwrap();
+    assert!((fitted.value - 2.11).abs() < 0.05, "{}", fitted.value);
+    for (case, ours) in c.cases.iter().zip(&fitted.ours) {
+        let error = ours.error(&case.theirs, value::What::P50).unwrap();
+        assert!(error.abs() < 0.02, "{}: {error}", case.name);
     }
 }
 
@@ -190,8 +188,6 @@ fn a_log_is_replayed_arrival_by_arrival() {
     assert!(c.cases[0].is_fitted && !c.cases[1].is_fitted);
     // All latencies are 9 ms: that of a batch of one with the delay.
     assert!((c.ours[0].of(value::What::P50).unwrap() - 9.0).abs() < 1.0);
-    let error = calibrate(&late, &of, Asked { fit_rows: Some(3), ..asked(100) }).unwrap_err();
-    assert!(error.to_string().contains("--fit-rows"), "{error}");
 }
 
 #[test]

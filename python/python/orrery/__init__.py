@@ -315,14 +315,14 @@ class Calibrated:
 
 
 def calibrate(
-    scenario, measured, *, policy=None, requests=10_000, fit_rows=None, batch=None, arrivals=None, model=None,
+    scenario, measured, *, policy=None, requests=10_000, batch=None, arrivals=None, model=None,
     time_is=None, time_unit=None, time_format=None, set=None, seed=None, jobs=0
 ) -> Calibrated:
     """Replays a measured load (a file of a tool, an access log with latencies, a table of one's own) and says which
     single assumption explains most of what is left, as `orrery calibrate` does.
     """
     times = (time_is, time_unit, time_format)
-    asked = (policy, requests, fit_rows, batch, arrivals, model, times, seed, jobs)
+    asked = (policy, requests, batch, arrivals, model, times, seed, jobs)
     return Calibrated(*_orrery.calibrate(_Input(scenario, set), _os.fspath(measured), *asked))
 
 

@@ -49,7 +49,6 @@ def calibrate(
     measured: str,
     policy: str | None,
     requests: int,
-    fit_rows: int | None,
     batch: int | None,
     arrivals: str | None,
     model: str | None,

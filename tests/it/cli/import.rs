@@ -143,14 +143,14 @@ fn an_import_that_lacks_something_is_refused_with_the_remedy() {
 fn a_calibration_leaves_in_every_form_and_its_scenario_runs() {
     let place = place();
     let args = ["calibrate", "server.toml", "perf_analyzer.csv", "--requests", "1500"];
-    let more = ["--fit-rows", "1", "--out", "deep/o", "--html", "c.html", "--markdown", "c.md"];
+    let more = ["--out", "deep/o", "--html", "c.html", "--markdown", "c.md"];
     let text = place.run(&[&args[..], &more].concat()).ok();
     for says in ["reply delay", "delays.reply_ms = 2.1", "clients*", "sharing of a device"] {
         assert!(text.contains(says), "{says}: {text}");
     }
     assert_eq!(place.read("deep/o/server-calibrated.txt"), text);
     assert_eq!(place.read("deep/o/server-calibrated.md"), place.read("c.md"));
-    let again = "orrery calibrate server.toml perf_analyzer.csv --requests 1500 --fit-rows 1";
+    let again = "orrery calibrate server.toml perf_analyzer.csv --requests 1500";
     assert!(place.read("c.html").contains(again));
     let rows: Vec<Row> = read_csv("c", &place.read("deep/o/server-calibrated.csv")).unwrap();
     let p50 = |load: &str| {
@@ -162,21 +162,16 @@ fn a_calibration_leaves_in_every_form_and_its_scenario_runs() {
         let row = rows.iter().find(is_it).unwrap();
         row.value.unwrap() / row.paper.unwrap() - 1.0
     };
-    // Two numbers of the first row predict the others.
     for load in ["1 client", "3 clients", "4 clients"] {
         assert!(p50(load).abs() < 0.02, "{load}: {}", p50(load));
     }
     place.run(&["run", "deep/o/server-calibrated.scenario.toml"]).ok();
     for jobs in ["1", "2"] {
-        assert_eq!(
-            place.run(&[&args[..], &["--fit-rows", "1", "--jobs", jobs]].concat()).ok(),
-            text
-        );
+        assert_eq!(place.run(&[&args[..], &["--jobs", jobs]].concat()).ok(), text);
     }
     place
         .run(&["calibrate", "server.toml", "t.json", "--batch", "1"])
         .refused(&["`measured`", "profile"]);
-    place.run(&[&args[..], &["--fit-rows", "9"]].concat()).refused(&["--fit-rows", "1 to 3"]);
     place.run(&[&args[..], &["--policy", "fif"]].concat()).refused(&["did you mean"]);
     place.write("busy.toml", SERVER.replace("warm_up_s = 1.0", "warm_up_s = 10000.0"));
     let busy = ["calibrate", "busy.toml", "perf_analyzer.csv", "--requests", "100"];

@@ -44,7 +44,7 @@ const TYPED: &[&str] = &[
     "plan p.toml --html g.html --what-if load=1.5",
     "regress b.toml --html g.html --tolerance 1",
     "import perf_analyzer.csv --html g.html --as measured",
-    "calibrate server.toml perf_analyzer.csv --html g.html --fit-rows 1",
+    "calibrate server.toml perf_analyzer.csv --html g.html",
 ];
 
 /// As a reader takes it from the page, into the same folder and the same shell.

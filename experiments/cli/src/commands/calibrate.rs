@@ -14,7 +14,6 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   orrery calibrate scenarios/triton/server.toml scenarios/triton/perf_analyzer.csv
   orrery calibrate scenarios/triton/server.toml scenarios/triton/perf_analyzer.csv --out results/ --html page.html
-  orrery calibrate my-server.toml access.csv --fit-rows 1
 
 Every other row is fitted on, and each assumption is judged on the rows between. `orrery import --help` lists the
 formats of MEASURED.")]
@@ -33,9 +32,6 @@ pub struct Calibrate {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub requests: u64,
-    /// Fit on this many rows of the least load, and judge on the others.
-    #[arg(long, value_name = "N")]
-    pub fit_rows: Option<usize>,
     /// Items in a measured request, where the file does not say it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub batch: Option<u32>,
@@ -77,7 +73,6 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
         requests: args.requests,
         seed: args.seed.unwrap_or(scenario.seed),
-        fit_rows: args.fit_rows,
     };
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let found = pool.install(|| calibrate(&scenario, &measured, asked))?;

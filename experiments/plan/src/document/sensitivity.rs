@@ -94,7 +94,6 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         "",
         &[
             "the same machines when",
-            "what-if",
             solved.problem.group_head(),
             "violations %",
             "the answer",
@@ -129,7 +128,6 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         let words = |text: &str| Field::text(text);
         let line = vec![
             words(strained.words()),
-            words(&strained.what_if),
             words(if one_group {
                 ""
             } else if several {
