@@ -6,6 +6,7 @@
 mod arena;
 mod bad_tables;
 mod bad_usage;
+mod cells;
 mod ci;
 mod cluster;
 mod columns;
@@ -34,7 +35,6 @@ mod require;
 mod results;
 mod scenarios;
 mod serve;
-mod share;
 mod streams;
 mod sweep;
 mod tokens;

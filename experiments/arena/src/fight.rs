@@ -6,17 +6,14 @@ use crate::suite::Suite;
 use orrery_results::metric;
 use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sweep::costs::Rates;
 use orrery_sweep::goodput::Search;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
-use orrery_sweep::leases::Leases;
 use orrery_sweep::parts::{Ran, is_stopped, run_parts};
 use orrery_sweep::replication::{Measure, Replication};
 use orrery_sweep::scenario_cell::{Inputs, ScenarioCell};
 use orrery_sweep::seeds::Seeds;
 use orrery_sweep::shard::Shard;
-use orrery_sweep::share::{Part, Worked, share};
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
@@ -59,8 +56,6 @@ pub struct How {
     pub out: Option<PathBuf>,
     /// Only a part of the cells.
     pub shard: Option<Shard>,
-    /// Together with other workers on `out`.
-    pub share: bool,
 }
 
 /// A scenario with a policy.
@@ -86,7 +81,7 @@ impl Fought {
 pub enum Outcome {
     /// By scenario, then by policy.
     Whole(Vec<Vec<Fought>>),
-    /// A part was run, or all of it with others: so many cells.
+    /// A part was run: so many cells.
     Part(usize),
     /// Ctrl-C stopped it.
     Interrupted,
@@ -113,19 +108,6 @@ pub fn fight(asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
         None => (0..cells.cells.len()).collect(),
     };
     order.sort_by_key(|&i| Reverse(cells.cells[i].requests_expected()));
-    if let (true, Some(work)) = (how.share, kept.work()) {
-        let part = |cell: &ScenarioCell| Part {
-            name: entry(cell),
-            kind: cell.policy.text().to_string(),
-            size: cell.requests_expected().unwrap_or(1) as f64,
-        };
-        let parts: Vec<Part> = cells.cells.iter().map(part).collect();
-        let leases = Leases::begin(&work)?;
-        return Ok(match share(&parts, Rates::default(), how.jobs, &leases, &cells)? {
-            Ran::All(_) => Outcome::Part(parts.len()),
-            Ran::Stopped => Outcome::Interrupted,
-        });
-    }
     let Ran::All(fought) = run_parts(&order, how.jobs, |i| cells.one(i))? else {
         return Ok(Outcome::Interrupted);
     };
@@ -192,17 +174,6 @@ impl Cells<'_> {
             }
             (Err(e), _) => Err(e),
         }
-    }
-}
-
-/// What is kept of a part is found when it is run: so it is done when this worker has run it.
-impl Worked for Cells<'_> {
-    fn is_done(&self, _: usize) -> bool {
-        false
-    }
-
-    fn run(&self, part: usize) -> Result<(), SpecError> {
-        self.one(part).map(drop)
     }
 }
 

@@ -58,7 +58,7 @@ pub fn rates(asked: &Asked, how: &How) -> Result<Option<Rates>, SpecError> {
     })
 }
 
-/// Runs a part of the searches, or all of them with other workers: so many cells. `None` where Ctrl-C stopped it.
+/// Runs a part of the searches: so many cells. `None` where Ctrl-C stopped it.
 ///
 /// # Errors
 /// As [`fight`].

@@ -26,8 +26,6 @@ pub enum CliOption {
     Out,
     /// `--shard`
     Shard,
-    /// `--share`
-    Share,
     /// `--plot`
     Plot,
     /// `--html`
@@ -84,7 +82,7 @@ impl Refused {
 
 impl CliOption {
     /// All of them.
-    pub const ALL: [CliOption; 21] = [
+    pub const ALL: [CliOption; 20] = [
         CliOption::Case,
         CliOption::Paper,
         CliOption::Seeds,
@@ -96,7 +94,6 @@ impl CliOption {
         CliOption::Details,
         CliOption::Out,
         CliOption::Shard,
-        CliOption::Share,
         CliOption::Plot,
         CliOption::Html,
         CliOption::WidthIn,
@@ -122,7 +119,6 @@ impl CliOption {
             CliOption::Details => "--details",
             CliOption::Out => "--out",
             CliOption::Shard => "--shard",
-            CliOption::Share => "--share",
             CliOption::Plot => "--plot",
             CliOption::Html => "--html",
             CliOption::WidthIn => "--width-in",

@@ -16,14 +16,10 @@ use super::{claims, derived, document, figure, groups, numbers, registry, scores
 use orrery_report::{Forms, say};
 use orrery_results::Row;
 use orrery_scenario::{SpecError, read_text};
-use orrery_sweep::costs::Rates;
-use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
-use orrery_sweep::leases::Leases;
 use orrery_sweep::parts::{Ran, run_parts};
 use orrery_sweep::rows::{difference, difference_in, rows};
 use orrery_sweep::shard::Shard;
-use orrery_sweep::share::{Part, Worked, share};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +54,6 @@ pub struct How {
     pub out: Option<PathBuf>,
     /// Only a part of it.
     pub shard: Option<Shard>,
-    /// Together with other workers on `out`, until all is done; the result is not made.
-    pub share: bool,
     /// Other experiments are in `out`, too: there is nothing to join there.
     pub is_one_of_several: bool,
     /// Nothing is run: everything must be in `out`.
@@ -77,8 +71,6 @@ pub enum Outcome {
     Whole(Box<Forms>),
     /// A part was run; how many of its cells.
     Shard(usize),
-    /// All is there, made with others.
-    Shared,
     /// Ctrl-C stopped it.
     Interrupted,
 }
@@ -216,7 +208,7 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         Some(shard) => shard.of(names.iter().map(String::as_str)),
         None => (0..names.len()).collect(),
     };
-    let is_joined = (how.shard.is_some() || how.share) && !how.is_one_of_several;
+    let is_joined = how.shard.is_some() && !how.is_one_of_several;
     if let (true, Some(folder)) = (is_joined, &how.out) {
         write_asked(&e, asked, folder)?;
     }
@@ -227,20 +219,6 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         }
         Ok(Outcome::Interrupted)
     };
-    if let (true, Some(work)) = (how.share, kept.work()) {
-        let leases = Leases::begin(&work)?;
-        let shared = SharedParts { runner: &*runner, kept: &kept };
-        return match share(
-            &parts_of_work(&e, &names),
-            Rates::default(),
-            how.jobs,
-            &leases,
-            &shared,
-        )? {
-            Ran::All(_) => Ok(Outcome::Shared),
-            Ran::Stopped => stopped(),
-        };
-    }
     let cells = match run_parts(&parts, how.jobs, |i| runner.run(i, &kept))? {
         Ran::All(cells) => cells.into_iter().flatten().collect::<Vec<Cell>>(),
         Ran::Stopped => return stopped(),
@@ -254,33 +232,6 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         page => *page = None,
     }
     Ok(Outcome::Whole(Box::new(forms)))
-}
-
-/// Parts that workers share. What is kept of a part is found when it is run: so it is done when this
-/// worker has run it, and not before.
-struct SharedParts<'a> {
-    runner: &'a dyn Runner,
-    kept: &'a Kept,
-}
-
-impl Worked for SharedParts<'_> {
-    fn is_done(&self, _: usize) -> bool {
-        false
-    }
-
-    fn run(&self, part: usize) -> Result<(), SpecError> {
-        self.runner.run(part, self.kept).map(drop)
-    }
-}
-
-/// The parts of an experiment as work; the name of a claim is a hash that other experiments in the folder
-/// do not have.
-fn parts_of_work(e: &Experiment, names: &[String]) -> Vec<Part> {
-    let part = |name: &String| {
-        let claim = spec_sha256(&["part", &e.id, name]);
-        Part { name: claim, kind: String::new(), size: 1.0 }
-    };
-    names.iter().map(part).collect()
 }
 
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.

@@ -133,8 +133,7 @@ fn missing(manifest: &ManifestFile, seen: &Seen) -> SpecError {
         "every cell of this manifest: sweep {name}, {cells} cells, seeds {}, results version {result_version}",
         seeds.words()
     );
-    let remedy =
-        "run the missing shards into this folder, or `orrery sweep` with `--share` or alone";
+    let remedy = "run the missing shards into this folder, or `orrery sweep` without `--shard`";
     let file = manifest.path().display().to_string();
     SpecError::value("cells", found, allowed, remedy).in_file(&file)
 }

@@ -5,7 +5,7 @@ use super::seeds::Seeds;
 use super::store::{Entry, Store};
 use orrery_report::say;
 use orrery_scenario::SpecError;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where finished cells are kept, if anywhere.
 #[derive(Debug, Default)]
@@ -30,11 +30,6 @@ impl Kept {
     /// When the folder cannot be written.
     pub fn only_from(folder: &Path) -> Result<Kept, SpecError> {
         Ok(Kept { store: Some(Store::open(folder)?), only: true })
-    }
-
-    /// Where leases are, where cells are kept.
-    pub fn work(&self) -> Option<PathBuf> {
-        self.store.as_ref().map(Store::work)
     }
 
     /// The runs of a cell: those that are there, or those that `make` makes, which are kept then.

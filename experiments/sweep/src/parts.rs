@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_millis(1_500);
 
 /// Listens for Ctrl-C and SIGTERM: the first is told by [`is_stopped`], and ends the process if its running parts
 /// have not ended soon after. The second ends it at once. Finished parts are kept already.
-pub fn listen() {
+fn listen() {
     let handler = || {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);

@@ -3,7 +3,7 @@
 //! ```text
 //!  DIR/manifest.jsonl             what is to be run (manifest_file)
 //!  DIR/cells/ab/HASH.cell     a finished cell, in one of 256 folders by the first digits of its hash
-//!  DIR/work/                  leases, half-written entries, the seconds that cells took
+//!  DIR/work/                  half-written entries, the seconds that cells took
 //! ```
 //!
 //! An entry is written whole or not at all, and carries the hash of its own bytes: whatever was
@@ -116,7 +116,7 @@ impl Store {
         ManifestFile::open(&self.folder.join(MANIFEST))
     }
 
-    /// Where leases and the like are.
+    /// Where unfinished files and the seconds of cells are.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
     }
@@ -124,19 +124,6 @@ impl Store {
     fn path(&self, hash: &str) -> PathBuf {
         let digits = hash.get(..2).unwrap_or("00");
         self.folder.join("cells").join(digits).join(format!("{hash}.cell"))
-    }
-
-    /// Whether a cell has an entry, whatever is in it.
-    pub fn has(&self, hash: &str) -> bool {
-        self.path(hash).exists()
-    }
-
-    /// The names of all entries.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn names(&self) -> Result<BTreeSet<String>, SpecError> {
-        Ok(self.entries()?.into_iter().map(|(hash, _)| hash).collect())
     }
 
     fn entries(&self) -> Result<Vec<(String, PathBuf)>, SpecError> {

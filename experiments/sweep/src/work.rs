@@ -3,12 +3,21 @@
 use super::costs::{Rates, Seconds, used_s};
 use super::manifest::{ListedCell, RunsLines, runs_of};
 use super::manifest_file::ManifestFile;
-use super::share::{Part, Worked};
 use super::store::{Entry, Store};
 use orrery_report::{say, say_more};
 use orrery_scenario::SpecError;
-use std::collections::BTreeSet;
 use std::time::Instant;
+
+/// What is known of a cell before it is run.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The name of its entry.
+    pub name: String,
+    /// Its policy.
+    pub policy: String,
+    /// The requests of all of its seeds.
+    pub size: f64,
+}
 
 /// The cells of a manifest. It holds no cell, but the place of each in the manifest's file.
 pub struct Work<'a> {
@@ -19,8 +28,6 @@ pub struct Work<'a> {
     parts: Vec<Part>,
     /// The byte at which its line begins.
     lines: Vec<u64>,
-    /// Entries that nobody wrote while this worker was there: each may be of fewer seeds, or damaged.
-    old: BTreeSet<String>,
     seconds: Seconds,
 }
 
@@ -34,12 +41,11 @@ impl<'a> Work<'a> {
         manifest.each_short(|line, cell| {
             let requests = cell.requests.unwrap_or(1) as f64;
             let size = requests * f64::from(manifest.head.seeds.count);
-            parts.push(Part { name: cell.entry_sha256, kind: cell.policy, size });
+            parts.push(Part { name: cell.entry_sha256, policy: cell.policy, size });
             lines.push(line);
         })?;
-        let (old, seconds) = (store.names()?, Seconds::begin(&store.work()));
-        let maker = runs_of(&manifest.head)?;
-        Ok(Work { store, manifest, maker, parts, lines, old, seconds })
+        let (maker, seconds) = (runs_of(&manifest.head)?, Seconds::begin(&store.work()));
+        Ok(Work { store, manifest, maker, parts, lines, seconds })
     }
 
     /// Its cells.
@@ -52,7 +58,7 @@ impl<'a> Work<'a> {
         let (used, mut rates) = (used_s(&self.store.work()), Rates::default());
         for part in &self.parts {
             if let Some(&seconds) = used.get(&part.name) {
-                rates.learn(&part.kind, part.size, seconds);
+                rates.learn(&part.policy, part.size, seconds);
             }
         }
         rates
@@ -73,17 +79,12 @@ impl<'a> Work<'a> {
             Entry::Absent | Entry::Damaged(_) => false,
         }
     }
-}
 
-impl Worked for Work<'_> {
-    fn is_done(&self, cell: usize) -> bool {
-        let name = &self.parts[cell].name;
-        // What another worker of this manifest has written is whole; reading it again would take longer than
-        // many a run.
-        if self.old.contains(name) { self.is_whole(cell) } else { self.store.has(name) }
-    }
-
-    fn run(&self, cell: usize) -> Result<(), SpecError> {
+    /// Runs a cell, or what of it is missing, and keeps it.
+    ///
+    /// # Errors
+    /// When it cannot be run or kept.
+    pub fn run(&self, cell: usize) -> Result<(), SpecError> {
         let line = self.line(cell)?;
         say_more(&format!("cell {} begins: {}", cell + 1, line.words()));
         let mut runs = match self.store.read(&line.entry_sha256) {

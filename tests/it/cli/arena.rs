@@ -63,8 +63,8 @@ fn a_league_has_the_same_bytes_whatever_the_threads_and_goes_on_in_its_folder() 
             if form == "wide" { "o/arena-s.wide.csv".into() } else { format!("o/arena-s.{form}") };
         assert_eq!(text, place.read(&file));
     }
-    // Workers that share, and shards, only fill a folder.
-    let said = place.run(&[&ARGS[..], &["--out", "p", "--share"]].concat()).ok();
+    // Shards only fill a folder.
+    let said = place.run(&[&ARGS[..], &["--out", "p", "--shard", "1/1"]].concat()).ok();
     assert!(said.contains("8 cells are done in p"), "{said}");
     assert_eq!(place.run(&[&ARGS[..], &["--out", "p"]].concat()).ok(), alone);
 }
@@ -127,17 +127,15 @@ fn what_does_not_apply_is_refused_with_the_remedy() {
     run(&of(&["--suite", "2026.2"])).refused(&["--suite", "2026.2", "`2026.1`", "remedy: "]);
     run(&of(&["--budget", "3"])).refused(&["--budget", "only with `--league tuned`", "remedy: "]);
     run(&of(&["--draw", "3"])).refused(&["--draw", "only with `--league tuned`", "remedy: "]);
-    let shared = [&tuned[..], &["--share", "--out", "o"]].concat();
-    run(&shared).refused(&["--share", "tuned", "remedy: "]);
+    let shared = [&tuned[..], &["--shard", "1/2", "--out", "o"]].concat();
+    run(&shared).refused(&["--shard", "tuned", "remedy: "]);
     run(&of(&["--policy", "orlo"])).refused(&["--policy", "orloj", "remedy: "]);
     run(&of(&["--plot", "a.gif"])).refused(&["a.gif", ".png or .pdf"]);
     run(&of(&["--width-in", "3"])).refused(&["--width-in", "--plot", "remedy: "]);
-    for (part, of_all) in [("--share", "--html"), ("--share", "--plot"), ("--shard", "--plot")] {
-        let file = if of_all == "--plot" { "a.svg" } else { "a.csv" };
-        let part = if part == "--shard" { vec![part, "1/2"] } else { vec![part] };
-        let args = [&of(&["--out", "o", of_all, file])[..], &part].concat();
-        let remedy = format!("the same command without `{}` makes the result", part[0]);
-        run(&args).refused(&[of_all, "remedy: ", &remedy]);
+    for (of_all, file) in [("--html", "a.html"), ("--plot", "a.svg")] {
+        let remedy = "the same command without `--shard` makes the result";
+        let args = of(&["--out", "o", of_all, file, "--shard", "1/2"]);
+        run(&args).refused(&[of_all, "remedy: ", remedy]);
     }
     let args = of(&["--policy", "none.py:Mine", "--goodput"]);
     run(&args).refused(&["--goodput", "none.py:Mine", "remedy: "]);

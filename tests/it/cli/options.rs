@@ -19,7 +19,6 @@ fn arguments(option: CliOption) -> &'static [&'static str] {
         CliOption::Format => &["--format", "csv"],
         CliOption::Out => &["--out", "nowhere/file"],
         CliOption::Shard => &["--shard", "1/2"],
-        CliOption::Share => &["--share"],
         CliOption::Plot => &["--plot", "a.svg"],
         CliOption::Html => &["--html", "a.html"],
         CliOption::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],

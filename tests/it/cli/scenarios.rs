@@ -326,7 +326,7 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     );
     let swept = place.run(&["-q", "--wide", "sweep", "s.toml", "--out", "swept"]).ok();
     assert!(swept.contains(note), "{swept}");
-    place.run(&["-q", "sweep", "s.toml", "--out", "shared", "--share"]).ok();
+    place.run(&["-q", "sweep", "s.toml", "--out", "shared", "--shard", "1/1"]).ok();
     assert_eq!(place.run(&["-q", "--wide", "sweep", "merge", "shared"]).ok(), swept);
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");

@@ -18,8 +18,8 @@ pub(super) fn place() -> Place {
     place
 }
 
-/// Every file of a folder but those of killed runs, and what has no part in a result: leases and the
-/// seconds that cells took.
+/// Every file of a folder but those of killed runs, and what has no part in a result: the seconds that
+/// cells took.
 pub(super) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {

@@ -32,7 +32,7 @@ pub enum Settings {
   orrery arena --quick
   orrery arena --out results/ --html arena.html --plot map.pdf     # resumes if stopped
   orrery arena --quick --policy 'clockwork[preset=paper]'
-  orrery arena --out shared/ --share                               # on each of four machines
+  orrery arena --out shared/ --shard 1/4                           # 2/4, 3/4, 4/4 on other machines
 
 The policies shipped compete as released, by their bare names; `--policy` adds others. docs/arena.md says what the
 result can tell and what not.")]
@@ -80,9 +80,6 @@ pub struct Arena {
     /// Run only the K-th of N disjoint parts into `--out`; the same command without it makes the result.
     #[arg(long, value_name = "K/N", requires = "out")]
     pub shard: Option<Shard>,
-    /// Share the cells with other workers on `--out`; the same command without it makes the result.
-    #[arg(long, requires = "out", conflicts_with = "shard")]
-    pub share: bool,
     /// Draw the maps: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
@@ -102,7 +99,6 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
         shard: args.shard,
-        share: args.share,
     };
     let (mut asked, mut own) = asked(args)?;
     let settings = if args.league == Settings::Tuned { "-tuned" } else { "" };
@@ -192,34 +188,27 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         return Err(SpecError::value("--goodput", format!("beside {own}"), allowed, remedy));
     }
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && (args.league == Settings::Tuned || args.share || args.shard.is_some())
+        && (args.league == Settings::Tuned || args.shard.is_some())
     {
-        let allowed =
-            "a policy in Python only in the released league, without `--share` and `--shard`";
-        let remedy =
-            "share the shipped policies first; then give the same `--out` with your policy";
+        let allowed = "a policy in Python only in the released league, without `--shard`";
+        let remedy = "run the shipped policies first; then give the same `--out` with your policy";
         return Err(SpecError::value("--policy", own, allowed, remedy));
     }
     only("--budget", args.budget.map(|n| n.to_string()))?;
     only("--draw", args.draw.map(|n| n.to_string()))?;
-    if args.league == Settings::Tuned && (args.share || args.shard.is_some()) {
-        let option = if args.share { "--share" } else { "--shard" };
+    if args.league == Settings::Tuned && args.shard.is_some() {
         let allowed = "the released league: the tuned one runs one half after the other";
-        let remedy = "share the released league, or run the tuned one on one machine";
-        return Err(SpecError::value(option, "`--league tuned`", allowed, remedy));
+        let remedy = "divide the released league, or run the tuned one on one machine";
+        return Err(SpecError::value("--shard", "`--league tuned`", allowed, remedy));
     }
-    let part = if args.share { "--share" } else { "--shard" };
     let of_all = [("--html", &args.output.html), ("--plot", &args.plot)];
     if let Some((option, path)) = of_all.into_iter().find_map(|(o, p)| Some((o, p.as_ref()?)))
-        && (args.share || args.shard.is_some())
+        && args.shard.is_some()
     {
-        let (found, allowed) = (
-            path.display(),
-            format!("only without `{part}`, which runs cells and makes no result"),
-        );
-        let remedy = format!(
-            "run the parts without it; then the same command without `{part}` makes the result"
-        );
+        let (found, allowed) =
+            (path.display(), "only without `--shard`, which runs cells and makes no result");
+        let remedy =
+            "run the parts without it; then the same command without `--shard` makes the result";
         return Err(SpecError::value(option, found, allowed, remedy));
     }
     if let Some(path) = &args.plot {
@@ -231,9 +220,8 @@ fn check(args: &Arena) -> Result<(), SpecError> {
 
 fn part(args: &Arena, cells: usize) -> Answer {
     let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
-    let left = if args.share { "`--share`" } else { "`--shard`" };
     Answer::of(format!(
-        "{cells} cells are done in {folder}; the same command without {left} makes the result\n"
+        "{cells} cells are done in {folder}; the same command without `--shard` makes the result\n"
     ))
 }
 

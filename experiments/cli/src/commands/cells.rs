@@ -8,9 +8,7 @@ use orrery_report::Answer;
 use orrery_report::tables::Text;
 use orrery_scenario::SpecError;
 use orrery_sweep::costs::{Rates, used_s};
-use orrery_sweep::leases::{Owner, owners};
 use orrery_sweep::manifest::{Head, ListedCell};
-use orrery_sweep::share::Worked;
 use orrery_sweep::store::{Entry, Store};
 use orrery_sweep::work::Work;
 use serde::Serialize;
@@ -63,9 +61,6 @@ struct Listed<'a> {
     policy: &'a str,
     seeds: String,
     state: &'static str,
-    /// Of a leased cell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    leased_by: Option<&'a Owner>,
     estimated_s: Option<f64>,
     used_s: Option<f64>,
 }
@@ -74,14 +69,12 @@ struct Listed<'a> {
 struct Known {
     store: Store,
     head: Head,
-    owners: BTreeMap<String, Owner>,
     used_s: BTreeMap<String, f64>,
     rates: Rates,
 }
 
 impl Known {
     fn of<'a>(&'a self, cell: &'a ListedCell, size: f64) -> Listed<'a> {
-        let leased_by = self.owners.get(&cell.entry_sha256);
         let seeds = &self.head.seeds;
         let state = match self.store.read(&cell.entry_sha256) {
             Entry::Good(mut runs) => match seeds.all_of(&mut runs) {
@@ -91,14 +84,12 @@ impl Known {
             Entry::Damaged(_) => "damaged",
             Entry::Absent => "absent",
         };
-        let state = if state != "done" && leased_by.is_some() { "leased" } else { state };
         Listed {
             entry_sha256: &cell.entry_sha256,
             axes: &cell.axes,
             policy: &cell.policy,
             seeds: seeds.words(),
             state,
-            leased_by: leased_by.filter(|_| state == "leased"),
             estimated_s: self.rates.seconds(&cell.policy, size).map(in_microseconds),
             used_s: self.used_s.get(&cell.entry_sha256).copied(),
         }
@@ -120,9 +111,9 @@ pub fn command(args: &Cells) -> Result<Answer, SpecError> {
     let head = manifest.head.clone();
     let work = Work::of(&store, store.manifest()?)?;
     let (sizes, rates) = (work.parts().iter().map(|p| p.size).collect::<Vec<_>>(), work.rates());
-    let (owners, used_s) = (owners(&store.work()), used_s(&store.work()));
+    let used_s = used_s(&store.work());
     drop(work);
-    let known = Known { store, head, owners, used_s, rates };
+    let known = Known { store, head, used_s, rates };
     let names = ["hash", "state", "estimated s", "used s", "policy", "axes"];
     let (mut table, mut lines) =
         (Text::new(&names).left(&["hash", "state", "policy", "axes"]), String::new());
@@ -142,10 +133,9 @@ pub fn command(args: &Cells) -> Result<Answer, SpecError> {
 
 fn in_table(cell: &Listed<'_>) -> Vec<String> {
     let seconds = |s: Option<f64>| s.map_or("-".to_string(), |s| format!("{s:.3}"));
-    let by = cell.leased_by.map_or(String::new(), |o| format!(" by {} {}", o.host, o.pid));
     vec![
         cell.entry_sha256[..10].to_string(),
-        format!("{}{by}", cell.state),
+        cell.state.to_string(),
         seconds(cell.estimated_s),
         seconds(cell.used_s),
         cell.policy.to_string(),
@@ -171,10 +161,9 @@ pub fn one(args: &Cell) -> Result<Answer, SpecError> {
         work.run(found)?;
     }
     let (line, size) = (work.line(found)?, work.parts()[found].size);
-    let (owners, used_s) = (BTreeMap::new(), used_s(&store.work()));
-    let rates = work.rates();
+    let (used_s, rates) = (used_s(&store.work()), work.rates());
     drop(work);
-    let known = Known { store, head, owners, used_s, rates };
+    let known = Known { store, head, used_s, rates };
     Ok(Answer::of(json(&known.of(&line, size))))
 }
 

@@ -18,13 +18,11 @@ use orrery_scenario::own::WorldFile;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
 use orrery_sweep::join::{check_forms, join};
-use orrery_sweep::leases::Leases;
 use orrery_sweep::manifest::Lister;
 use orrery_sweep::parts::{Ran, run_parts};
 use orrery_sweep::scenario_cell::Subject;
 use orrery_sweep::seeds::Until;
 use orrery_sweep::shard::Shard;
-use orrery_sweep::share::{Worked, share};
 use orrery_sweep::store::Store;
 use orrery_sweep::sweep_file::SweepFile;
 use orrery_sweep::work::Work;
@@ -37,7 +35,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery sweep my.toml --out results/ --until-ci 0.01
-  orrery sweep my.toml --out shared/ --share          # on each of four machines, then:
+  orrery sweep my.toml --out shared/ --shard 1/4      # 2/4, 3/4, 4/4 on other machines, then:
   orrery sweep merge shared/")]
 pub struct Sweep {
     /// The sweep file.
@@ -58,16 +56,12 @@ pub struct Sweep {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
     pub shard: Option<Shard>,
-    /// Share the cells with other workers on `--out`: each takes cells that nobody has leased, and ends when
-    /// all are done; `orrery sweep merge` makes the result.
-    #[arg(long, requires = "out", conflicts_with_all = ["shard", "html"])]
-    pub share: bool,
     /// Run nothing; check every cell and write the manifest, with which workers begin at once.
-    #[arg(long, conflicts_with_all = ["shard", "share", "html"])]
+    #[arg(long, conflicts_with_all = ["shard", "html"])]
     pub manifest: bool,
     /// Run nothing; list and remove cells in the folder that do not belong to this sweep, such as those of
     /// an earlier version of its file.
-    #[arg(long, conflicts_with_all = ["shard", "share", "manifest"])]
+    #[arg(long, conflicts_with_all = ["shard", "manifest"])]
     pub prune: bool,
 }
 
@@ -116,20 +110,6 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
     let (cells, shown) = (work.parts().len(), folder.display());
     if args.manifest {
         return Ok(Answer::of(format!("{cells} cells are listed in {shown}/manifest.jsonl\n")));
-    }
-    if args.share {
-        let leases = Leases::begin(&store.work())?;
-        return Ok(match share(work.parts(), work.rates(), jobs, &leases, &work)? {
-            Ran::Stopped => stopped(&folder),
-            Ran::All(ran) => {
-                let ran: usize = ran.iter().sum();
-                let others = cells - ran;
-                Answer::of(format!(
-                    "all {cells} cells are done, {ran} by this worker and {others} before or by others; \
-                     `orrery sweep merge {shown}` makes the result\n"
-                ))
-            }
-        });
     }
     check_forms(cells, &args.output)?;
     let names = || work.parts().iter().map(|part| part.name.as_str());

@@ -148,7 +148,7 @@ fn the_command_has_only_what_changes_numbers() {
             option("html").help_heading(WITHOUT_EFFECT),
             option("jobs").help_heading(WITHOUT_EFFECT),
             option("seeds"),
-            option("share").action(ArgAction::SetTrue),
+            option("grey").action(ArgAction::SetTrue),
             option("policy").action(ArgAction::Append),
         ]));
     let mut found = |words: &[&str]| {
@@ -156,8 +156,8 @@ fn the_command_has_only_what_changes_numbers() {
         let matches = program.try_get_matches_from_mut(words).expect("arguments");
         again(&program, &matches)
     };
-    let all = ["run", "a.toml", "--html", "x.html", "--jobs=2", "--seeds", "3", "-q", "--share"];
-    assert_eq!(found(&all), "orrery run a.toml --seeds 3 --share");
+    let all = ["run", "a.toml", "--html", "x.html", "--jobs=2", "--seeds", "3", "-q", "--grey"];
+    assert_eq!(found(&all), "orrery run a.toml --seeds 3 --grey");
     let spaces = ["-q", "run", "a b.toml", "it's", "--policy", "t[max_batch=8]", "--policy=-x"];
     assert_eq!(
         found(&spaces),

@@ -16,7 +16,6 @@ use orrery_sweep::join::join;
 use orrery_sweep::manifest::Lister;
 use orrery_sweep::parts::run_parts;
 use orrery_sweep::scenario_cell::Subject;
-use orrery_sweep::share::Worked;
 use orrery_sweep::store::Store;
 use orrery_sweep::sweep_file::SweepFile;
 use orrery_sweep::work::Work;

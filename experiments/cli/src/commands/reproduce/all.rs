@@ -19,9 +19,8 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
-        share: args.share,
         is_one_of_several: true,
-        html: !args.share,
+        html: true,
         ..How::default()
     };
     let mut costs = args.output.out.as_deref().map(Costs::at).transpose()?;
@@ -38,11 +37,6 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         costs.as_mut().map_or(Ok(()), |costs| costs.add(&e.id, &running))?;
         left_s -= u64::from(e.expected_s);
     }
-    if args.share {
-        let text =
-            "all parts are done; the same command without `--share` makes the table and the page\n";
-        return Ok(Answer::text(text));
-    }
     let (page, rows) = page(&chosen, plates);
     let text = page.to_text();
     leave_page(Some(page), &rows, &args.output)?;
@@ -54,7 +48,7 @@ fn stopped(folder: Option<&Path>) -> Answer {
     Answer { interrupted: true, ..Answer::default() }
 }
 
-/// Runs one id and writes its files; none when it was stopped, no plate when its parts were only shared.
+/// Runs one id and writes its files; none when it was stopped.
 fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plate>>, SpecError> {
     match reproduce::run(e, &Asked::default(), how)? {
         Outcome::Whole(mut forms) => {
@@ -64,7 +58,7 @@ fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plat
             Ok(Some(plate))
         }
         Outcome::Interrupted => Ok(None),
-        Outcome::Shared | Outcome::Shard(_) => Ok(Some(None)),
+        Outcome::Shard(_) => Ok(Some(None)),
     }
 }
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
   orrery reproduce orloj-table-3 --set load.offered=1.5 --case one-modal
   orrery reproduce orloj-generality --paper more-cases.csv
   orrery reproduce orloj-table-5 --out results/ --plot results/table-5.png
-  orrery reproduce symphony-fig-7 --out shared/ --share      # on each of four machines, then:
+  orrery reproduce symphony-fig-7 --out shared/ --shard 1/4  # 2/4, 3/4, 4/4 on other machines, then:
   orrery sweep merge shared/
   orrery reproduce --all --under 1m --out all/ --html all/atlas.html
   orrery reproduce --all --of salus --out salus/")]
@@ -69,10 +69,6 @@ pub struct Reproduce {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html", "set"])]
     pub shard: Option<Shard>,
-    /// Share the parts with other workers on `--out`: each takes parts that nobody has leased, and ends
-    /// when all are done; `orrery sweep merge` makes the result.
-    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html", "set"])]
-    pub share: bool,
     /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,

@@ -32,7 +32,6 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
         shard: args.shard,
-        share: args.share,
         plot: args.plot.clone(),
         html: args.output.html.is_some(),
         ..How::default()
@@ -48,14 +47,6 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
             }
             Ok(answer)
         }
-        Outcome::Shared => {
-            let folder = args.output.out.clone().unwrap_or_default();
-            let folder = folder.display();
-            let id = &e.id;
-            Ok(Answer::of(format!(
-                "all parts of {id} are done; `orrery sweep merge {folder}` makes the result\n"
-            )))
-        }
         Outcome::Interrupted => Ok(Answer { interrupted: true, ..Answer::default() }),
         Outcome::Shard(parts) => {
             let folder = args.output.out.clone().unwrap_or_default();
@@ -69,8 +60,8 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     }
 }
 
-/// Passes when every option that was given applies. `--jobs`, `--format`, `--out`, `--shard` and `--share` have a
-/// meaning for every kind.
+/// Passes when every option that was given applies. `--jobs`, `--format`, `--out` and `--shard` have a meaning for
+/// every kind.
 fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
     let text = |x: &dyn ToString| x.to_string();
     let given = [

@@ -1,11 +1,13 @@
-//! Listed sweeps: `--manifest`, `orrery sweep cells`, `orrery sweep cell`, and workers that share a folder.
+//! Listed sweeps: `--manifest`, `orrery sweep cells`, `orrery sweep cell`, and shards that are killed.
 
-use super::process::{Place, Ran};
+use super::process::Place;
 use super::sweep::{SWEEP, place, tree};
-use super::{POISSON, small_scenario, small_table};
+use super::{POISSON, small_scenario};
 use serde_json::Value;
+#[cfg(unix)]
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+#[cfg(unix)]
+use std::time::Duration;
 
 /// The cells of the folder `r`, as listed.
 fn listed(place: &Place) -> Vec<Value> {
@@ -69,40 +71,19 @@ fn a_cell_whose_files_changed_after_the_manifest_is_refused() {
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
 }
 
-/// Starts a worker on the folder `r`.
-fn worker(place: &Place) -> Child {
-    let mut command =
-        place.command(&["-q", "sweep", "s.toml", "--out", "r", "--share", "--jobs", "1"]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
-}
-
-fn ended(child: Child) -> Ran {
-    Ran::of(&["sweep", "--share"], child.wait_with_output().expect("its end"))
-}
-
-#[test]
-fn workers_that_share_run_each_cell_once_and_their_merge_is_that_of_one() {
-    let place = place();
-    place.write("s.toml", SWEEP.replace("seeds = 2", "seeds = 8"));
-    let workers: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
-    let ran = |text: String| -> usize {
-        let (_, rest) = text.split_once("are done, ").expect("what it ran");
-        rest.split(' ').next().and_then(|n| n.parse().ok()).expect("a number")
-    };
-    let each: Vec<usize> = workers.into_iter().map(|w| ran(ended(w).ok())).collect();
-    assert_eq!(each.iter().sum::<usize>(), 12, "{each:?}");
-    place.run(&["sweep", "merge", "r"]).ok();
-    place.run(&["-q", "sweep", "s.toml", "--out", "one", "--jobs", "1"]).ok();
-    assert!(tree(&place.path("one")) == tree(&place.path("r")));
-    let left = std::fs::read_dir(place.path("r/work")).expect("a folder").flatten();
-    let left: Vec<_> = left.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    assert!(left.iter().all(|name| name.starts_with("seconds-")), "{left:?}");
+/// Starts the K-th of four shards in the folder `r`.
+#[cfg(unix)]
+fn shard(place: &Place, k: usize) -> Child {
+    let shard = format!("{k}/4");
+    let args = ["-q", "sweep", "s.toml", "--out", "r", "--shard", &shard, "--jobs", "1"];
+    let mut command = place.command(&args);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process")
 }
 
 /// `ORRERY_TRIALS` sets the number of trials, and `ORRERY_KILL_MS` how long the killed ones live.
 #[test]
 #[cfg(unix)]
-fn workers_that_are_killed_lose_nothing_and_the_others_end_with_the_bytes_of_one() {
+fn shards_that_are_killed_lose_no_finished_cell_and_their_merge_has_the_bytes_of_one() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
     };
@@ -113,58 +94,38 @@ fn workers_that_are_killed_lose_nothing_and_the_others_end_with_the_bytes_of_one
     place.write("s.toml", SWEEP.replace("seeds = 2", &format!("seeds = {seeds}")));
     place.run(&["-q", "sweep", "s.toml", "--out", "one"]).ok();
     for trial in 0..trials {
-        let mut steady: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
-        let (mut killed, begun) = (0, Instant::now());
-        while steady.iter_mut().any(|w| w.try_wait().expect("a process").is_none()) {
-            let mut victims: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
-            let spread = 7 * (killed as u64 + 13 * trial) % (life_ms / 2).max(1);
+        place.run(&["-q", "sweep", "s.toml", "--out", "r", "--manifest"]).ok();
+        let mut done = 0;
+        for round in 0..4 {
+            let mut victims: Vec<Child> = (1..=4).map(|k| shard(&place, k)).collect();
+            let spread = 7 * (round + 13 * trial) % (life_ms / 2).max(1);
             std::thread::sleep(Duration::from_millis(life_ms / 2 + spread));
             for victim in &mut victims {
                 victim.kill().expect("a process to kill");
                 victim.wait().expect("its end");
-                killed += 1;
             }
-            assert!(begun.elapsed() < Duration::from_secs(500), "trial {trial} does not end");
+            let now = in_state(&listed(&place), "done");
+            assert!(now >= done, "trial {trial}: {now} of {done} cells are left");
+            done = now;
         }
-        steady.into_iter().for_each(|w| drop(ended(w).ok()));
-        assert!(killed >= 4, "nobody was killed");
+        for k in 1..=4 {
+            assert!(shard(&place, k).wait().expect("its end").success());
+        }
         place.run(&["sweep", "merge", "r"]).ok();
         assert!(tree(&place.path("one")) == tree(&place.path("r")), "trial {trial}");
         std::fs::remove_dir_all(place.path("r")).expect("a folder");
     }
 }
 
-/// Another machine's lease that nobody touches keeps its cell for ten minutes only; here it is let go.
 #[test]
-fn a_worker_waits_for_the_cells_of_others() {
+fn a_shard_of_another_manifest_is_refused() {
     let place = place();
     place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
-    let hash = listed(&place)[3]["entry_sha256"].as_str().expect("a hash").to_string();
-    let lease = format!("r/work/{hash}.lease");
-    place.write(&lease, r#"{"host":"far","boot":"x","pid":7,"since_unix_s":0}"#);
-    let mut waiting = worker(&place);
-    while in_state(&listed(&place), "done") < 11 {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let cells = listed(&place);
-    assert_eq!((in_state(&cells, "leased"), &cells[3]["leased_by"]["host"]), (1, &"far".into()));
-    assert!(waiting.try_wait().expect("a process").is_none());
-    place.run(&["sweep", "merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing: 4 ("]);
-    std::fs::remove_file(place.path(&lease)).expect("the lease");
-    ended(waiting).ok();
-    assert_eq!(in_state(&listed(&place), "done"), 12);
-}
-
-#[test]
-fn a_worker_of_another_manifest_is_refused() {
-    let place = place();
-    place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
-    let other = ["sweep", "s.toml", "--out", "r", "--share", "--seeds", "3"];
+    let other = ["sweep", "s.toml", "--out", "r", "--shard", "1/2", "--seeds", "3"];
     place.run(&other).refused(&["r/manifest.jsonl", "another sweep: seeds", "remedy:"]);
     // Comments are no difference.
     place.write("a.toml", format!("# hello\n{}", small_scenario(POISSON)));
-    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--share"]).ok();
-    place.run(&["sweep", "s.toml", "--share"]).refused(&["--out"]);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
 }
 
 /// Equal cells have one entry, so that many cells are soon run.
@@ -196,20 +157,4 @@ fn a_sweep_too_large_for_a_table_has_its_rows() {
         let merge = [&["sweep", "merge", "r"], &args[..]].concat();
         place.run(&merge).refused(&[args[0], "of 5001 cells", "at most 5000", "remedy:"]);
     }
-}
-
-#[test]
-fn workers_share_an_experiment_and_its_merge_is_the_whole() {
-    let place = Place::with("small.toml", small_table(""));
-    let whole = place.run(&["-q", "reproduce", "small.toml"]).ok();
-    let args = ["-q", "reproduce", "small.toml", "--out", "r", "--share", "--jobs", "1"];
-    let start = || {
-        let mut command = place.command(&args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
-    };
-    let workers: Vec<Child> = (0..3).map(|_| start()).collect();
-    for worker in workers {
-        assert!(ended(worker).ok().contains("all parts of small are done"));
-    }
-    assert_eq!(place.run(&["sweep", "merge", "r"]).ok(), whole);
 }
