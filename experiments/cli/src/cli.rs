@@ -126,7 +126,7 @@ enum Command {
     /// Select, group and pivot the rows of many result files, or show them on one page.
     Results(Above<commands::results::Results, OfResults>),
     /// Find the cheapest pool of machines for a load, or the best one under a budget.
-    Plan(Above<commands::plan::Plan, OfPlan>),
+    Plan(commands::plan::Plan),
     /// Rerun baselines and fail if a number changed.
     Regress(commands::regress::Regress),
     /// Schemas, completions and man pages of this program.
@@ -158,12 +158,6 @@ enum OfLog {
 enum OfResults {
     /// Make one HTML page from existing results.
     Page(commands::page::PageOf),
-}
-
-#[derive(Debug, Subcommand)]
-enum OfPlan {
-    /// Assign models to sub-clusters, evenly and with few moves.
-    Partition(commands::partition::Partition),
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,9 +262,7 @@ fn answer(command: Command, commit: &str) -> Result<Answer, SpecError> {
         Command::Results(above) => above.answer(commands::results::command, |below| match below {
             OfResults::Page(args) => commands::page::command(&args),
         }),
-        Command::Plan(above) => above.answer(commands::plan::command, |below| match below {
-            OfPlan::Partition(args) => commands::partition::command(&args),
-        }),
+        Command::Plan(args) => commands::plan::command(&args),
         Command::Regress(args) => commands::regress::command(&args),
         Command::Own(OfSelf::Schema(args)) => Ok(commands::schema::command(&args)),
         Command::Own(OfSelf::Completions { shell }) => {

@@ -11,7 +11,6 @@ pub mod list;
 pub mod man;
 pub mod names;
 pub mod page;
-pub mod partition;
 pub mod plan;
 pub mod plot;
 pub mod regress;

@@ -44,8 +44,6 @@ pub const PLAN: Kind = kind("a plan file", "orrery plan FILE");
 pub const PLANNED: Kind = kind("a scenario to plan for", "orrery plan PLAN");
 /// What `orrery reproduce` takes.
 pub const EXPERIMENT: Kind = kind("an experiment", "orrery reproduce FILE");
-/// What `orrery plan partition` takes.
-pub const PARTITION: Kind = kind("a partition file", "orrery plan partition FILE");
 /// What `orrery regress` takes.
 pub const BASELINE: Kind = kind("a baseline", "orrery regress FILE");
 /// What `orrery-replay validate` takes.
@@ -71,7 +69,6 @@ const TOML: &[Known] = &[
     (TOKENS, |t| has(t, &["tokens"])),
     (PLAN, |t| has(t, &["instance", "pools", "scenario_file"])),
     (SWEEP, |t| t.get("scenario").is_some_and(|s| s.is_str()) || has(t, &["axis", "point"])),
-    (PARTITION, |t| has(t, &["clusters", "generate"])),
     (SCENARIO, |t| has(t, &["policies", "model", "app", "zoo", "arrivals", "closed_loop"])),
 ];
 

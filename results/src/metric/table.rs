@@ -347,7 +347,7 @@ table! {
 }
 
 families! {
-    /// `symphony-fig-16`: (max - min) / mean over sub-clusters, quantiles over configurations (docs/partition.md)
+    /// `symphony-fig-16`: (max - min) / mean over sub-clusters, quantiles over configurations
     IMBALANCE = plain("{}_imbalance_{}"),
         &[&["rate", "memory"], &["p10", "p50", "p90", "max"]];
     /// jobs: quantiles of submission to end

@@ -47,8 +47,8 @@
 //! - §3.2 leaves GetBatch open; Algorithm 1's is `gather=head`, the default is the released one.
 //! - ModelThreads and RankThread (§4.2) are one, and their messages take no time.
 //! - Autoscaling (§3.5) is no part of it: [`autoscale`](super::autoscale) goes around any policy.
-//!   Nor is the partition into sub-clusters (§4.4), which is a crate and a command of its own: here
-//!   every GPU runs every model.
+//!   Nor is the partition into sub-clusters (§4.4), which is `symphony-fig-16`: here every GPU runs
+//!   every model.
 //!
 //! # Differences from the released code (branch `priority`, January 2024)
 //! - An arrival that leaves the batch as it was leaves the candidate where it is. Released, it is

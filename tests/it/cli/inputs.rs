@@ -8,8 +8,6 @@ const SWEEP: &str = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
     [[axis]]\nkey = \"model.bert.slo_ms\"\nvalues = [60.0, 200.0]\n";
 const PLAN: &str = "pools = \"homogeneous\"\ngoal = \"carry-load\"\nscenario_file = \"a.toml\"\n\
     [[instance]]\nkind = \"gpu\"\nprice_usd_per_hour = 1.0\ncount_max = 8\n";
-const PARTITION: &str = "clusters = 2\n[[model]]\nname = \"a\"\nrate_per_s = 1.0\nstatic_mb = 1.0\n\
-    [[model]]\nname = \"b\"\nrate_per_s = 2.0\nstatic_mb = 1.0\n";
 const POOLS: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nseeds = 1\n\
     show = [\"allowable_throughput_per_s\"]\npool = {}\n\
     axis = [{ key = \"model\", values = [\"rm2\"] }]\n\n\
@@ -33,7 +31,6 @@ fn place() -> Place {
     for (name, text) in [
         ("s.toml", SWEEP),
         ("plan.toml", PLAN),
-        ("partition.toml", PARTITION),
         ("pools.toml", POOLS),
         ("baseline.toml", BASELINE),
         ("study.toml", STUDY),
@@ -50,7 +47,6 @@ fn every_file_of_these_tests_is_sound() {
     place.run(&["reproduce", "pools.toml"]).ok();
     place.run(&["reproduce", "study.toml"]).ok();
     place.run(&["reproduce", "table.toml"]).ok();
-    place.run(&["plan", "partition", "partition.toml"]).ok();
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
     place.run(&["regress", "baseline.toml", "--bless"]).ok();
     place.run(&["plan", "plan.toml"]).ok();
@@ -68,7 +64,6 @@ fn a_file_without_end_is_an_error_at_once() {
         &["sweep", "zero.toml"],
         &["plan", "zero.toml"],
         &["plan", "plan.toml"],
-        &["plan", "partition", "zero.toml"],
         &["reproduce", "zero.toml"],
         &["regress", "zero.toml"],
         &["plot", "zero.toml", "--out", "x.svg"],
@@ -124,7 +119,6 @@ pools.toml | 2-0-1-0 | 2147483648-0-1-0 | reproduce | pools.toml:12: key `system
 pools.toml | 2-0-1-0 | 4000-0-1-96 | reproduce | pools.toml:12: key `system[0].pool` | RANGE
 pools.toml | seeds = 1 | seeds = 4294967295 | reproduce | pools.toml:4: key `seeds` | RANGE
 pools.toml | runs = 1 | runs = 4294967295 | reproduce | pools.toml:17: key `system[1].search.runs` | RANGE
-partition.toml | = 2\n | = 9000000000000000000\n | plan partition | partition.toml:1: key `clusters` | RANGE
 plan.toml | = 8 | = 2147483648 | plan | plan.toml:7: key `instance[0].count_max` | RANGE
 s.toml | seeds = 1 | seeds = 1000001 | sweep | s.toml:2: key `seeds` | RANGE
 s.toml | seeds = 1 | seeds = 1\nmax_seeds = 4294967295 | sweep | s.toml:3: key `max_seeds` | RANGE
@@ -155,7 +149,6 @@ s.toml | values | valus | sweep | s.toml:6:
 pools.toml | "upper-bound"\npool | "bound"\npool | reproduce | pools.toml:11: key `system[0].policy`
 pools.toml | 2-0-1-0 | 2-0-1 | reproduce | pools.toml:12: key `system[0].pool`
 table.toml | [2.0] | [-2.0] | reproduce | table.toml:1: key `slo_x_p99`
-partition.toml | = 2\n | = 2\nmemory_max_mb = 0.5\n | plan partition | partition.toml:6: key `model[0].static_mb`
 "#,
     );
 }
@@ -247,7 +240,6 @@ fn a_file_of_another_kind_says_which_command_it_is_for() {
         (&["sweep", "a.toml"], "orrery run a.toml"),
         (&["plan", "a.toml"], "orrery run a.toml"),
         (&["plan", "s.toml"], "orrery sweep s.toml"),
-        (&["plan", "partition", "a.toml"], "orrery run a.toml"),
         (&["reproduce", "a.toml"], "orrery run a.toml"),
         (&["reproduce", "s.toml"], "orrery sweep s.toml"),
         (&["regress", "s.toml"], "orrery sweep s.toml"),

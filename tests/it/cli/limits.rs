@@ -101,7 +101,7 @@ fn a_batch_or_a_message_that_ends_after_the_end_of_time_is_refused() {
 /// 100,000 half an hour.
 #[test]
 fn a_name_has_a_limit_in_every_kind_of_file() {
-    const KINDS: [(&str, &str); 9] = [
+    const KINDS: [(&str, &str); 8] = [
         ("one-gpu-bert.toml", "run FILE"),
         ("jobs-on-workers.toml", "run FILE"),
         ("tokens.toml", "run FILE"),
@@ -109,7 +109,6 @@ fn a_name_has_a_limit_in_every_kind_of_file() {
         ("plans/kairos-five.toml", "plan FILE"),
         ("sweeps/bert-slo.toml", "sweep FILE"),
         ("experiments/my-scheduler.toml", "reproduce FILE"),
-        ("partitions", "plan partition FILE"),
         ("", "arena --suite s"),
     ];
     let scenarios = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");

@@ -4,7 +4,6 @@ use clap::{Args, ValueEnum};
 use orrery_plan::PlanFile;
 use orrery_report::Answer;
 use orrery_reproduce::file::AllKeys;
-use orrery_reproduce::kinds::partition::file::PartitionFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
@@ -34,9 +33,6 @@ enum Kind {
     Experiment,
     /// Input of `orrery plan`.
     Plan,
-
-    /// Input of `orrery plan partition`.
-    Partition,
     /// Input of `orrery run`: jobs in place of requests.
     Jobs,
     /// Input of `orrery run`: requests that are answered token by token.
@@ -52,7 +48,6 @@ pub fn command(args: &Schema) -> Answer {
         Kind::Sweep => schema::<SweepFile>(),
         Kind::Experiment => schema::<AllKeys>(),
         Kind::Plan => schema::<PlanFile>(),
-        Kind::Partition => schema::<PartitionFile>(),
         Kind::Jobs => schema::<JobsFile>(),
         Kind::Tokens => schema::<TokensFile>(),
         Kind::Goodput => schema::<Search>(),

@@ -1,9 +1,9 @@
 //! Models to sub-clusters: the partitioning problem of Symphony (Chen et al., 2023), §4.4 and
-//! Appendix A, and solvers for it. No simulation happens here.
+//! Appendix A, for models of which none is loaded yet, and solvers for it. No simulation happens here.
 //!
 //! Every backend of a sub-cluster loads all models of the sub-cluster, so memory bounds which models
 //! may live together; a dispatcher bounds their request rate. What is sought spreads rate and memory
-//! evenly and moves little of what is loaded already.
+//! evenly.
 //!
 //! ```text
 //! minimise   dR + w dS                                             (3)
@@ -11,7 +11,6 @@
 //!            static memory + largest dynamic memory <= S_max       (5)
 //!            |rate - mean rate| <= dR, |memory - mean| <= dS       (6) (7)
 //!            each model in exactly one sub-cluster                 (8) (9)
-//!            cost of all loading and unloading <= C_max            (10)
 //! ```
 //!
 //! | solver | what it does |
@@ -25,9 +24,8 @@
 //! - The paper stops both its solvers after 10 seconds; ours stop after a number of draws or
 //!   evaluations, because time would make results depend on the machine.
 //! - The paper solves the program with CPLEX. Ours is a local search, which is not in the paper.
-//! - The paper's cost may depend on the sub-cluster (`c_ij`); ours depends on the model alone.
-//! - A model that is not loaded anywhere yet costs one loading. The paper's matrix X' says the same
-//!   of it, but its text does not speak of new models.
+//! - The paper also bounds the cost of loading and unloading what is loaded elsewhere (10); its
+//!   Fig. 16 has no such models.
 
 mod error;
 pub mod local_search;
@@ -38,10 +36,3 @@ pub use error::PartitionError;
 pub use local_search::{greedy, local_search};
 pub use problem::{Assignment, Imbalance, ModelLoad, Problem};
 pub use random::random;
-
-/// What a solver found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// A feasible assignment.
-    pub assignment: Assignment,
-}

@@ -2,14 +2,13 @@
 //! configurations.
 
 mod error;
-pub mod file;
+mod file;
 mod generate;
-pub mod problem;
 
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, KindDocument, Runner};
-use file::PartitionFile;
+use file::{Method, PartitionKeys};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
@@ -17,7 +16,6 @@ use orrery_sim::stats::nearest_rank;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::Replication;
-use problem::Method;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,7 +25,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct OfPartition {
     /// What is run: a partition problem; each seed is a configuration.
-    partition: PartitionFile,
+    partition: PartitionKeys,
 }
 
 impl Keys for OfPartition {
@@ -68,7 +66,7 @@ const FACTORS: [&str; 2] = ["rate", "memory"];
 /// Each solver is a part; each seed a configuration.
 pub struct Solvers<'a> {
     experiment: &'a Experiment,
-    problem: &'a PartitionFile,
+    problem: &'a PartitionKeys,
     solvers: Vec<(&'a System, Method)>,
     seeds: Vec<u64>,
 }
@@ -80,7 +78,7 @@ impl<'a> Solvers<'a> {
     /// When the problem is wrong, or a solver is unknown or not in this build.
     pub fn new(
         experiment: &'a Experiment,
-        problem: &'a PartitionFile,
+        problem: &'a PartitionKeys,
     ) -> Result<Solvers<'a>, SpecError> {
         let varied = !experiment.axis.is_empty() || !experiment.point.is_empty();
         if varied || !experiment.set.is_empty() {
@@ -105,14 +103,16 @@ impl<'a> Solvers<'a> {
     }
 
     fn hash(&self, method: Method) -> String {
-        let spec = toml::to_string(self.problem).unwrap_or_default();
-        spec_sha256(&[&spec, &self.problem.in_words(method), &seed_list(&self.seeds)])
+        spec_sha256(&[
+            &self.problem.hashed(),
+            &self.problem.in_words(method),
+            &seed_list(&self.seeds),
+        ])
     }
 
     fn configuration(&self, method: Method, seed: u64) -> Result<Replication, SpecError> {
-        let named = self.problem.problem(seed)?;
-        let solved = self.problem.solve(&named, method, seed)?;
-        let found = named.problem.imbalance(&solved.assignment);
+        let problem = self.problem.problem(seed)?;
+        let found = problem.imbalance(&self.problem.solve(&problem, method, seed)?);
         let mut one = Replication { seed, ..Replication::default() };
         for (factor, value) in FACTORS.into_iter().zip([found.rate, found.memory]) {
             one.push("all", factor, value, 1);

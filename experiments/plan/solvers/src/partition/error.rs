@@ -6,17 +6,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq)]
 #[allow(missing_docs)]
 pub enum PartitionError {
-    #[error("there are no sub-clusters to put models into")]
-    NoClusters,
-
-    #[error("`{what}` is {value}; it must be {allowed}")]
-    Number { what: &'static str, value: f64, allowed: &'static str },
-
-    #[error("`{what}` of model {model} is {value}; it must be a finite number, at least 0")]
-    ModelNumber { model: usize, what: &'static str, value: f64 },
-
-    #[error("model {model} is said to be in sub-cluster {cluster}, but there are only {clusters}")]
-    NoSuchCluster { model: usize, cluster: usize, clusters: usize },
+    #[error("`{what}` is {value}; it must be 0 or more")]
+    Number { what: &'static str, value: f64 },
 
     #[error(
         "model {model} needs {needed} of memory, static and dynamic; a backend has only {limit}"
@@ -32,14 +23,7 @@ pub enum PartitionError {
     #[error("all static memory together is {total}; {clusters} sub-clusters hold only {limit}")]
     MemoryTooSmall { total: f64, clusters: usize, limit: f64 },
 
-    #[error("loading the new models alone costs {needed}; the largest cost allowed is {limit}")]
-    CostTooLow { needed: f64, limit: f64 },
-
     /// The search is no proof: there may be one all the same.
     #[error("no assignment that keeps all limits was found in {count} {unit}")]
     NotFound { count: u64, unit: &'static str },
-
-    /// Proven by branch and bound.
-    #[error("no assignment keeps all limits")]
-    Infeasible,
 }

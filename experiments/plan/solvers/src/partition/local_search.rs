@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! start   each model, the largest first, to the sub-cluster that it fills least
-//!         (and again with every model left where it is, when some are loaded)
 //! smooth  while an exchange between two sub-clusters lowers the sum of squared deviations:
-//!             make the one that lowers it most (for its cost, where cost is bounded)
+//!             make the one that lowers it most
 //! sharp   while an exchange with a worst sub-cluster lowers the objective: make the best
 //! kick    swap some models of a worst sub-cluster at random; smooth, sharp; keep what is better
 //! ```
@@ -14,12 +13,12 @@
 //! of the two changes.
 //!
 //! Being beyond a limit outweighs everything else, so a start that is infeasible is repaired by the
-//! same exchanges. The cost bound is never crossed: an exchange that would is not considered.
+//! same exchanges.
 
 mod board;
 mod descent;
 
-use super::{Answer, Assignment, PartitionError, Problem};
+use super::{Assignment, PartitionError, Problem};
 use board::Board;
 use descent::Search;
 use orrery_sim::rng::Stream;
@@ -36,63 +35,37 @@ pub fn local_search(
     problem: &Problem,
     seed: u64,
     evaluations: u64,
-) -> Result<Answer, PartitionError> {
+) -> Result<Assignment, PartitionError> {
     problem.check()?;
-    let loaded = problem.models.iter().any(|m| m.current.is_some());
-    let starts = if loaded { vec![true, false] } else { vec![false] };
-    let share = evaluations / starts.len() as u64;
-    let mut best: Option<Board> = None;
-    for keep in starts {
-        let board = Board::new(problem, greedy_assignment(problem, keep));
-        let board = refine(board, &mut Stream::named(seed, "partition-kicks", 0), share);
-        if best.as_ref().is_none_or(|b| board.rank() < b.rank()) {
-            best = Some(board);
-        }
-    }
-    let best = best.expect("there is a start").into_assignment();
+    let board = Board::new(problem, greedy(problem)?);
+    let board = refine(board, &mut Stream::named(seed, "partition-kicks", 0), evaluations);
+    let best = board.into_assignment();
     if problem.is_feasible(&best) {
-        Ok(Answer { assignment: best })
+        Ok(best)
     } else {
         Err(PartitionError::NotFound { count: evaluations, unit: "evaluations" })
     }
 }
 
-/// The greedy start by itself. It keeps the cost bound, but may be beyond the other limits.
+/// The greedy start by itself: each model, the largest first, to the sub-cluster that it fills least. It may be beyond
+/// the limits.
 ///
 /// # Errors
 /// When the problem is wrong.
 pub fn greedy(problem: &Problem) -> Result<Assignment, PartitionError> {
     problem.check()?;
-    Ok(greedy_assignment(problem, false))
-}
-
-/// Each model, the largest first, to the affordable sub-cluster that it fills least; with `keep`,
-/// what is loaded stays.
-fn greedy_assignment(problem: &Problem, keep: bool) -> Assignment {
     let (rate, memory) = problem.means();
     let part = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 0.0 };
     let size = |r: f64, s: f64| part(r, rate).max(part(s, memory));
     let mut order: Vec<usize> = (0..problem.models.len()).collect();
     let size_of = |i: usize| size(problem.models[i].rate, problem.models[i].static_mem);
     order.sort_by(|&a, &b| size_of(b).total_cmp(&size_of(a)).then(a.cmp(&b)));
-    if keep {
-        // A stable sort: what stays comes first, so that new models see it.
-        order.sort_by_key(|&i| problem.models[i].current.is_none());
-    }
     let mut cluster_of = vec![0; problem.models.len()];
     let mut loads = vec![super::problem::ClusterLoad::default(); problem.clusters];
-    let mut cost = problem.cost_of_new();
     for i in order {
         let model = &problem.models[i];
-        // The cost of new models is in `cost` already.
-        let more = |j: usize| if model.current.is_none() { 0.0 } else { model.cost_in(j) };
         let mut best: Option<((f64, f64), usize)> = None;
         for (j, load) in loads.iter().enumerate() {
-            let stays = keep && model.current.is_some_and(|c| c != j);
-            // Where a model is already costs nothing, so there is always one.
-            if stays || !(more(j) == 0.0 || problem.affordable(cost + more(j))) {
-                continue;
-            }
             let mut after = *load;
             after.add(model);
             let rank = (problem.violation(&after), size(after.rate, after.memory));
@@ -100,12 +73,11 @@ fn greedy_assignment(problem: &Problem, keep: bool) -> Assignment {
                 best = Some((rank, j));
             }
         }
-        let j = best.expect("a model may stay where it is").1;
-        cost += more(j);
+        let j = best.expect("there is a sub-cluster").1;
         loads[j].add(model);
         cluster_of[i] = j;
     }
-    Assignment { cluster_of }
+    Ok(Assignment { cluster_of })
 }
 
 /// Descents with kicks in between, as long as evaluations are left.
@@ -156,7 +128,7 @@ fn kick(search: &mut Search<'_>, stream: &mut Stream) -> bool {
         };
         let give = pick(search.board.members(a), stream);
         let take = pick(search.board.members(b), stream);
-        search.exchange_if_affordable(a, b, give, take);
+        search.exchange(a, b, give, take);
     }
     true
 }
@@ -168,20 +140,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn even(models: usize, clusters: usize) -> Problem {
-        let model = ModelLoad {
-            rate: 1.0,
-            static_mem: 1.0,
-            dynamic_mem: 0.0,
-            move_cost: 1.0,
-            current: None,
-        };
+        let model = ModelLoad { rate: 1.0, static_mem: 1.0, dynamic_mem: 0.0 };
         Problem {
             models: vec![model; models],
             clusters,
             rate_max: f64::INFINITY,
             memory_max: f64::INFINITY,
             memory_weight: 1.0,
-            cost_max: f64::INFINITY,
         }
     }
 
@@ -204,6 +169,6 @@ mod tests {
     #[test]
     fn nothing_is_searched_beyond_a_perfect_balance() {
         let answer = local_search(&even(6, 3), 1, u64::MAX).expect("an answer");
-        assert_eq!(even(6, 3).objective(&answer.assignment), 0.0);
+        assert_eq!(even(6, 3).objective(&answer), 0.0);
     }
 }

@@ -16,10 +16,6 @@ pub struct ModelLoad {
     pub static_mem: f64,
     /// `d_i`: memory while it runs; backends run one model at a time.
     pub dynamic_mem: f64,
-    /// `c_i`: what loading it costs, and what unloading it costs.
-    pub move_cost: f64,
-    /// The sub-cluster that it is loaded in; none for a new model.
-    pub current: Option<usize>,
 }
 
 /// A partitioning problem.
@@ -35,8 +31,6 @@ pub struct Problem {
     pub memory_max: f64,
     /// `w`: what a unit of memory weighs against one of rate. See [`Problem::even_weight`].
     pub memory_weight: f64,
-    /// `C_max`: the largest cost of a change; may be infinite.
-    pub cost_max: f64,
 }
 
 /// The sub-cluster of each model.
@@ -90,40 +84,17 @@ impl Problem {
     /// # Errors
     /// When a number is out of range, or some limit cannot be kept by any assignment.
     pub fn check(&self) -> Result<(), PartitionError> {
-        if self.clusters == 0 {
-            return Err(PartitionError::NoClusters);
-        }
         let limits = [("rate_max", self.rate_max), ("memory_max", self.memory_max)];
-        for (what, value) in limits.into_iter().chain([("cost_max", self.cost_max)]) {
+        for (what, value) in limits {
             if value.is_nan() || value < 0.0 {
-                return Err(PartitionError::Number { what, value, allowed: "0 or more" });
+                return Err(PartitionError::Number { what, value });
             }
-        }
-        let w = self.memory_weight;
-        if !w.is_finite() || w < 0.0 {
-            let (what, allowed) = ("memory_weight", "a finite number, at least 0");
-            return Err(PartitionError::Number { what, value: w, allowed });
         }
         self.models.iter().enumerate().try_for_each(|(i, m)| self.check_model(i, m))?;
         self.check_totals()
     }
 
     fn check_model(&self, model: usize, m: &ModelLoad) -> Result<(), PartitionError> {
-        let numbers = [
-            ("rate", m.rate),
-            ("static_mem", m.static_mem),
-            ("dynamic_mem", m.dynamic_mem),
-            ("move_cost", m.move_cost),
-        ];
-        for (what, value) in numbers {
-            if !value.is_finite() || value < 0.0 {
-                return Err(PartitionError::ModelNumber { model, what, value });
-            }
-        }
-        if let Some(cluster) = m.current.filter(|c| *c >= self.clusters) {
-            let clusters = self.clusters;
-            return Err(PartitionError::NoSuchCluster { model, cluster, clusters });
-        }
         let needed = m.static_mem + m.dynamic_mem;
         if excess(needed, self.memory_max) > 0.0 {
             return Err(PartitionError::ModelTooLarge { model, needed, limit: self.memory_max });
@@ -147,16 +118,7 @@ impl Problem {
         if excess(total, limit) > 0.0 {
             return Err(PartitionError::MemoryTooSmall { total, clusters, limit });
         }
-        let needed = self.cost_of_new();
-        if excess(needed, self.cost_max) > 0.0 {
-            return Err(PartitionError::CostTooLow { needed, limit: self.cost_max });
-        }
         Ok(())
-    }
-
-    /// What has to be paid in any case: new models are loaded somewhere.
-    pub(crate) fn cost_of_new(&self) -> f64 {
-        self.models.iter().filter(|m| m.current.is_none()).map(|m| m.move_cost).sum()
     }
 
     /// The mean rate and the mean static memory of a sub-cluster.
@@ -186,34 +148,17 @@ impl Problem {
         dr + self.memory_weight * ds
     }
 
-    /// The left side of Eq. 10. A move counts twice: |x - x'| is 1 where it left and where it came.
-    pub fn cost(&self, a: &Assignment) -> f64 {
-        let cost = |(m, &j): (&ModelLoad, &usize)| m.cost_in(j);
-        self.models.iter().zip(&a.cluster_of).map(cost).sum()
-    }
-
-    /// How many models are elsewhere than they were; new ones do not count.
-    pub fn moves(&self, a: &Assignment) -> usize {
-        let moved = |(m, j): &(&ModelLoad, &usize)| m.current.is_some_and(|c| c != **j);
-        self.models.iter().zip(&a.cluster_of).filter(moved).count()
-    }
-
-    /// Eq. 4, 5, 8 and 10.
+    /// Eq. 4, 5 and 8.
     pub fn is_feasible(&self, a: &Assignment) -> bool {
         let placed = a.cluster_of.len() == self.models.len();
         placed
             && a.cluster_of.iter().all(|j| *j < self.clusters)
             && self.loads(a).iter().all(|load| self.violation(load) == 0.0)
-            && self.affordable(self.cost(a))
     }
 
     /// By how much a sub-cluster is beyond its limits, relative to them.
     pub(crate) fn violation(&self, load: &ClusterLoad) -> f64 {
         excess(load.rate, self.rate_max) + excess(load.memory + load.largest, self.memory_max)
-    }
-
-    pub(crate) fn affordable(&self, cost: f64) -> bool {
-        excess(cost, self.cost_max) == 0.0
     }
 
     /// The imbalance factors; 0 where there is nothing to balance.
@@ -226,17 +171,6 @@ impl Problem {
             if mean > 0.0 { (most - least) / mean } else { 0.0 }
         };
         Imbalance { rate: factor(|l| l.rate, rate), memory: factor(|l| l.memory, memory) }
-    }
-}
-
-impl ModelLoad {
-    /// What it costs to have it in a sub-cluster.
-    pub(crate) fn cost_in(&self, cluster: usize) -> f64 {
-        match self.current {
-            Some(current) if current == cluster => 0.0,
-            Some(_) => 2.0 * self.move_cost,
-            None => self.move_cost,
-        }
     }
 }
 

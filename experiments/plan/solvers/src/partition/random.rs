@@ -2,14 +2,14 @@
 //!
 //! The paper draws for 10 seconds; this draws so often.
 
-use super::{Answer, Assignment, PartitionError, Problem};
+use super::{Assignment, PartitionError, Problem};
 use orrery_sim::rng::Stream;
 
 /// The best of `draws` assignments, each uniform and independent.
 ///
 /// # Errors
 /// When the problem is wrong, or none of the draws is feasible.
-pub fn random(problem: &Problem, seed: u64, draws: u64) -> Result<Answer, PartitionError> {
+pub fn random(problem: &Problem, seed: u64, draws: u64) -> Result<Assignment, PartitionError> {
     problem.check()?;
     let mut stream = Stream::named(seed, "partition-random", 0);
     let mut drawn = Assignment { cluster_of: vec![0; problem.models.len()] };
@@ -26,7 +26,7 @@ pub fn random(problem: &Problem, seed: u64, draws: u64) -> Result<Answer, Partit
         }
     }
     match best {
-        Some((_, assignment)) => Ok(Answer { assignment }),
+        Some((_, assignment)) => Ok(assignment),
         None => Err(PartitionError::NotFound { count: draws, unit: "draws" }),
     }
 }

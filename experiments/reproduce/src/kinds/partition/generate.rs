@@ -60,11 +60,11 @@ impl LogNormal {
 }
 
 impl Generate {
-    /// The models of a seed, with names such as `ResNet50#3`.
+    /// The models of a seed.
     ///
     /// # Errors
     /// When the zoo is unknown or empty, or a number is out of range.
-    pub fn models(&self, seed: u64) -> Result<Vec<(String, ModelLoad)>, SpecError> {
+    pub fn models(&self, seed: u64) -> Result<Vec<ModelLoad>, SpecError> {
         self.static_mb.check("static_mb")?;
         self.dynamic_mb.check("dynamic_mb")?;
         if !(self.mean_rate_per_s > 0.0 && self.mean_rate_per_s.is_finite()) {
@@ -83,29 +83,24 @@ impl Generate {
         }
         let bases = self.bases()?;
         let mut sizes = Stream::named(seed, "partition-sizes", 0);
-        let sizes: Vec<(f64, f64)> = bases
-            .iter()
+        let sizes: Vec<(f64, f64)> = (0..bases)
             .map(|_| (self.static_mb.draw(&mut sizes), self.dynamic_mb.draw(&mut sizes)))
             .collect();
         let mut picks = Stream::named(seed, "partition-picks", 0);
         let mut rates = Stream::named(seed, "partition-rates", 0);
-        let mut variants = vec![0u32; bases.len()];
         let model = |_| {
-            let base = picks.below(bases.len() as u64) as usize;
-            variants[base] += 1;
-            let load = ModelLoad {
+            let base = picks.below(bases as u64) as usize;
+            ModelLoad {
                 rate: -self.mean_rate_per_s * libm::log(1.0 - rates.uniform()),
                 static_mem: sizes[base].0,
                 dynamic_mem: sizes[base].1,
-                move_cost: 1.0,
-                current: None,
-            };
-            (format!("{}#{}", bases[base], variants[base]), load)
+            }
         };
         Ok((0..self.models).map(model).collect())
     }
 
-    fn bases(&self) -> Result<Vec<String>, SpecError> {
+    /// How many models the zoo has.
+    fn bases(&self) -> Result<usize, SpecError> {
         let Some(zoo) = Zoo::find(&self.zoo) else {
             let known: Vec<&str> = ZOOS.iter().map(|z| z.name).collect();
             let found = format!("`{}`", self.zoo);
@@ -118,6 +113,6 @@ impl Generate {
             let remedy = format!("see `orrery list {}`", zoo.name);
             return Err(SpecError::value("generate.gpu", found, zoo.gpus().join(", "), remedy));
         }
-        Ok(models.into_iter().map(|m| m.name).collect())
+        Ok(models.len())
     }
 }

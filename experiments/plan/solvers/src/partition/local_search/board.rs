@@ -14,7 +14,6 @@ pub(super) struct Board<'a> {
     cluster_of: Vec<usize>,
     members: Vec<Vec<usize>>,
     loads: Vec<ClusterLoad>,
-    pub cost: f64,
 }
 
 impl<'a> Board<'a> {
@@ -24,10 +23,9 @@ impl<'a> Board<'a> {
             members[j].push(i);
         }
         let loads = problem.loads(&assignment);
-        let cost = problem.cost(&assignment);
         let (mean_rate, mean_memory) = problem.means();
         let cluster_of = assignment.cluster_of;
-        Board { problem, mean_rate, mean_memory, cluster_of, members, loads, cost }
+        Board { problem, mean_rate, mean_memory, cluster_of, members, loads }
     }
 
     pub fn clusters(&self) -> usize {
@@ -78,20 +76,11 @@ impl<'a> Board<'a> {
         largest
     }
 
-    /// What boards are compared by, the least the best: beyond the limits, objective, cost.
-    pub fn rank(&self) -> (f64, f64, f64) {
+    /// What boards are compared by, the least the best: beyond the limits, objective.
+    pub fn rank(&self) -> (f64, f64) {
         let beyond = self.loads.iter().map(|l| self.problem.violation(l)).sum();
         let (r, s) = self.largest_elsewhere(usize::MAX, usize::MAX);
-        (beyond, r + s, self.cost)
-    }
-
-    /// What an exchange adds to the cost.
-    pub fn more_cost(&self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) -> f64 {
-        let model = |i: usize| &self.problem.models[i];
-        let moved = |i: Option<usize>, from: usize, to: usize| {
-            i.map_or(0.0, |i| model(i).cost_in(to) - model(i).cost_in(from))
-        };
-        moved(give, a, b) + moved(take, b, a)
+        (beyond, r + s)
     }
 
     /// By how much `a` and `b` together are beyond the limits after an exchange.
@@ -108,7 +97,6 @@ impl<'a> Board<'a> {
 
     /// Makes an exchange: `give` goes from `a` to `b`, `take` from `b` to `a`.
     pub fn exchange(&mut self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) {
-        self.cost += self.more_cost(a, b, give, take);
         for (i, from, to) in [(give, a, b), (take, b, a)] {
             let Some(i) = i else { continue };
             let at = self.members[from].iter().position(|m| *m == i).expect("it is there");

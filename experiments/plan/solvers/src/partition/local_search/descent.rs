@@ -15,8 +15,8 @@ struct Exchange {
     b: usize,
     give: Option<usize>,
     take: Option<usize>,
-    /// What it is chosen by: the gain, or the gain for its cost where cost is bounded.
-    worth: f64,
+    /// What it is chosen by: how much it lowers the goal.
+    gain: f64,
 }
 
 /// What an exchange should lower.
@@ -56,10 +56,6 @@ pub(super) struct Search<'a> {
     cache: Vec<Known>,
     /// The size of objectives; squared, of squares.
     scale: f64,
-    /// Whether exchanges cost anything that matters.
-    costly: bool,
-    /// Costs below this count as this: a free exchange is worth much, not infinitely much.
-    cost_floor: f64,
 }
 
 impl<'a> Search<'a> {
@@ -70,8 +66,6 @@ impl<'a> Search<'a> {
             left: evaluations,
             cache: vec![Known::Unknown; clusters * clusters],
             scale: board.mean_rate + p.memory_weight * board.mean_memory,
-            costly: p.cost_max.is_finite(),
-            cost_floor: (p.cost_max * 1e-3).max(f64::MIN_POSITIVE),
             board,
         }
     }
@@ -102,8 +96,7 @@ impl<'a> Search<'a> {
                         self.cache[at] = found.map_or(Known::Nothing, Known::Best);
                     }
                     if let Known::Best(e) = self.cache[at]
-                        && best.is_none_or(|b| e.worth > b.worth)
-                        && self.affordable(a, b, e.give, e.take)
+                        && best.is_none_or(|b| e.gain > b.gain)
                     {
                         best = Some(e);
                     }
@@ -129,7 +122,7 @@ impl<'a> Search<'a> {
                     }
                     let (rate, memory) = self.board.largest_elsewhere(a, b);
                     let found = self.best_exchange(a, b, Goal::Objective { rate, memory });
-                    if let Some(e) = found.filter(|e| best.is_none_or(|b| e.worth > b.worth)) {
+                    if let Some(e) = found.filter(|e| best.is_none_or(|b| e.gain > b.gain)) {
                         best = Some(e);
                     }
                 }
@@ -139,19 +132,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub fn exchange_if_affordable(
-        &mut self,
-        a: usize,
-        b: usize,
-        give: Option<usize>,
-        take: Option<usize>,
-    ) {
-        if self.affordable(a, b, give, take) {
-            self.exchange(a, b, give, take);
-        }
-    }
-
-    fn exchange(&mut self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) {
+    /// Makes an exchange.
+    pub fn exchange(&mut self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) {
         self.board.exchange(a, b, give, take);
         self.forget(a);
         self.forget(b);
@@ -162,11 +144,6 @@ impl<'a> Search<'a> {
         for k in 0..clusters {
             self.cache[j.min(k) * clusters + j.max(k)] = Known::Unknown;
         }
-    }
-
-    fn affordable(&self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) -> bool {
-        let more = if self.costly { self.board.more_cost(a, b, give, take) } else { 0.0 };
-        more <= 0.0 || self.board.problem.affordable(self.board.cost + more)
     }
 
     /// The exchange of two sub-clusters that is worth most; none when all make it worse.
@@ -197,12 +174,7 @@ impl<'a> Search<'a> {
                 if beyond == 0.0 && gain <= least {
                     continue;
                 }
-                let price = if self.costly {
-                    board.more_cost(a, b, give, take).max(self.cost_floor)
-                } else {
-                    1.0
-                };
-                if beyond == 0.0 && best.is_some_and(|e| gain / price <= e.worth) {
+                if beyond == 0.0 && best.is_some_and(|e| gain <= e.gain) {
                     continue;
                 }
                 let relief = beyond - board.violation_after(a, b, out, into);
@@ -210,12 +182,8 @@ impl<'a> Search<'a> {
                     continue;
                 }
                 gain += PENALTY * unit * relief;
-                let worth = gain / price;
-                if gain > least
-                    && best.is_none_or(|e| worth > e.worth)
-                    && self.affordable(a, b, give, take)
-                {
-                    best = Some(Exchange { a, b, give, take, worth });
+                if gain > least && best.is_none_or(|e| gain > e.gain) {
+                    best = Some(Exchange { a, b, give, take, gain });
                 }
             }
         }
@@ -231,25 +199,17 @@ mod tests {
     use crate::partition::{Assignment, Problem};
     use orrery_sim::rng::Stream;
 
-    /// Seven models anywhere on three sub-clusters; every other problem has a bound on cost, with moves of very
-    /// different costs.
+    /// Seven models anywhere on three sub-clusters.
     fn drawn(index: u64) -> (Problem, Assignment) {
         let mut s = Stream::named(1, "descents", index);
         let cluster_of: Vec<usize> = (0..7).map(|_| s.below(3) as usize).collect();
-        let model = |&j: &usize| ModelLoad {
-            rate: s.uniform(),
-            static_mem: s.uniform(),
-            dynamic_mem: 0.0,
-            move_cost: 0.001 + s.below(3) as f64 * s.uniform(),
-            current: Some(j),
-        };
+        let model = |_| ModelLoad { rate: s.uniform(), static_mem: s.uniform(), dynamic_mem: 0.0 };
         let problem = Problem {
-            models: cluster_of.iter().map(model).collect(),
+            models: (0..7).map(model).collect(),
             clusters: 3,
             rate_max: f64::INFINITY,
             memory_max: f64::INFINITY,
             memory_weight: 1.0,
-            cost_max: if index.is_multiple_of(2) { f64::INFINITY } else { 3.0 },
         };
         (problem, Assignment { cluster_of })
     }
@@ -260,7 +220,7 @@ mod tests {
         pairs.map(|(a, b)| models(a) * models(b)).sum()
     }
 
-    /// The most that one exchange lowers what `value` says of a board: for its cost, where cost is bounded.
+    /// The most that one exchange lowers what `value` says of a board.
     fn most<'a>(board: &Board<'a>, value: impl Fn(&Board<'a>) -> f64) -> f64 {
         let mut most = 0.0f64;
         for a in 0..board.clusters() {
@@ -271,19 +231,11 @@ mod tests {
                 {
                     let mut after = board.clone();
                     after.exchange(a, b, give, take);
-                    if board.problem.affordable(after.cost) {
-                        most = most.max(worth(board, &after, &value));
-                    }
+                    most = most.max(value(board) - value(&after));
                 }
             }
         }
         most
-    }
-
-    fn worth<'a>(before: &Board<'a>, after: &Board<'a>, value: impl Fn(&Board<'a>) -> f64) -> f64 {
-        let bound = before.problem.cost_max;
-        let price = (after.cost - before.cost).max(bound * 1e-3);
-        (value(before) - value(after)) / if bound.is_finite() { price } else { 1.0 }
     }
 
     fn squares(board: &Board<'_>) -> f64 {
@@ -301,7 +253,7 @@ mod tests {
             let mut search = Search::new(board.clone(), one_look(&board, pairs.into_iter()));
             search.smooth();
             let (made, most_of_all) =
-                (worth(&board, &search.board, squares), most(&board, squares));
+                (squares(&board) - squares(&search.board), most(&board, squares));
             assert!(near(made, most_of_all), "{index}: {made} of {most_of_all}");
 
             let [rate, memory] = board.worst();
@@ -312,7 +264,7 @@ mod tests {
             search.sharp();
             let objective = |board: &Board<'_>| board.rank().1;
             let (made, most_of_all) =
-                (worth(&board, &search.board, objective), most(&board, objective));
+                (objective(&board) - objective(&search.board), most(&board, objective));
             assert!(near(made, most_of_all), "{index}: {made} of {most_of_all}");
         }
     }
@@ -320,13 +272,7 @@ mod tests {
     /// However much evener it would be: a hair beyond is beyond.
     #[test]
     fn no_exchange_leads_beyond_a_limit() {
-        let model = |rate, static_mem| ModelLoad {
-            rate,
-            static_mem,
-            dynamic_mem: 0.0,
-            move_cost: 1.0,
-            current: None,
-        };
+        let model = |rate, static_mem| ModelLoad { rate, static_mem, dynamic_mem: 0.0 };
         let models =
             vec![model(9.0, 0.5), model(9.0, 0.5), model(1.0, 0.4), model(0.0, 0.5 + 1e-8)];
         let (problem, _) = drawn(0);
