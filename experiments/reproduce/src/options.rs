@@ -51,7 +51,7 @@ pub enum CliOption {
 pub struct Refused {
     /// What is allowed in its place.
     pub allowed: &'static str,
-    /// What to do.
+    /// The remedy.
     pub remedy: &'static str,
     /// The one value that is taken all the same.
     pub but: Option<&'static str>,

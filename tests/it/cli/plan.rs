@@ -149,7 +149,7 @@ fn a_fleet_leaves_in_every_form() {
     let out = place.run(&["plan", "f.toml"]).failed_a_check();
     assert!(out.contains("large needs at least"), "{out}");
     place.write("f.toml", FLEET.replace("goal = \"carry-load\"", "budget_usd_per_hour = 9.0"));
-    place.run(&["plan", "f.toml"]).refused(&["f.toml:20", "key `day`", "budget", "goal"]);
+    place.run(&["plan", "f.toml"]).refused(&["f.toml", "key `pools`", "budget", "goal"]);
 }
 
 /// Numbers of machines that are too few for any scheduler leave in every form, also where no pool is the answer.

@@ -20,13 +20,17 @@ pub fn unreadable(file: &File<'_>, error: &std::io::Error) -> ImportError {
 
 /// The text of a file.
 pub fn text(file: &File<'_>) -> Result<String, ImportError> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let mut reader = file.open()?.into_reader().take(BYTES_MAX + 1);
-    reader.read_to_string(&mut text).map_err(|e| unreadable(file, &e))?;
-    if text.len() as u64 > BYTES_MAX {
+    reader.read_to_end(&mut bytes).map_err(|e| unreadable(file, &e))?;
+    if bytes.len() as u64 > BYTES_MAX {
         let allowed = format!("at most {BYTES_MAX} bytes");
         return Err(ImportError::value(file.name(), "a longer file", allowed, "cut the file"));
     }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let found = format!("byte {}, which is no UTF-8", e.utf8_error().valid_up_to() + 1);
+        ImportError::value(file.name(), found, "text in UTF-8", "write the file again as UTF-8")
+    })?;
     Ok(text.trim_start_matches('\u{feff}').to_string())
 }
 

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery sweep my.toml --out results/ --until-ci 0.01
-  orrery sweep my.toml --out shared/ --share          # on each of four machines, then:
+  orrery sweep my.toml --out shared/ --shard 1/4      # 2/4, 3/4, 4/4 on other machines, then:
   orrery sweep merge shared/")]
 pub struct Sweep {
     /// The sweep file.

@@ -82,15 +82,6 @@ fn sets(kind_of: &[usize], kinds: usize) -> Vec<u64> {
 /// The cheapest assignment as far as is known, but for those that are left out; none where no assignment
 /// can be.
 pub fn cheapest(clusters: &impl Clusters, left_out: &[Vec<usize>]) -> Option<Assigned> {
-    cheapest_within(clusters, left_out, NODES_MAX)
-}
-
-/// The same with another number of partial assignments that are looked at, at most.
-pub fn cheapest_within(
-    clusters: &impl Clusters,
-    left_out: &[Vec<usize>],
-    nodes_max: u64,
-) -> Option<Assigned> {
     let models = clusters.models();
     let shares = |m: usize| (0..clusters.kinds()).filter_map(move |k| clusters.share_usd(m, k));
     let rest: Vec<f64> =
@@ -107,14 +98,13 @@ pub fn cheapest_within(
         order,
         rest,
         nodes: 0,
-        nodes_max,
         kind_of: vec![0; models],
         sets: vec![0; clusters.kinds()],
         best: None,
     };
     let open: f64 = search.rest.iter().sum();
     search.from(0, 0.0, open);
-    let proven = search.nodes <= nodes_max;
+    let proven = search.nodes <= NODES_MAX;
     let (mut kind_of, mut cost) = search.best.clone()?;
     if !proven {
         improve(&search, &mut kind_of, &mut cost);
@@ -129,7 +119,6 @@ struct Search<'a, C> {
     /// What each model adds at least anywhere.
     rest: Vec<f64>,
     nodes: u64,
-    nodes_max: u64,
     kind_of: Vec<usize>,
     sets: Vec<u64>,
     best: Option<(Vec<usize>, Price)>,
@@ -140,7 +129,7 @@ impl<C: Clusters> Search<'_, C> {
     /// what the others do.
     fn from(&mut self, place: usize, sure: f64, open: f64) {
         self.nodes += 1;
-        if self.nodes > self.nodes_max && self.best.is_some() {
+        if self.nodes > NODES_MAX && self.best.is_some() {
             return;
         }
         let Some(&model) = self.order.get(place) else {
@@ -319,7 +308,6 @@ mod tests {
             order,
             rest,
             nodes,
-            nodes_max: NODES_MAX,
             kind_of: vec![0; models],
             sets: sets_so_far,
             best,

@@ -59,7 +59,7 @@ pub fn answers(
     };
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let mut changes = Changes::of(plan, source, &models)?;
+    let changes = Changes::of(plan, source, &models)?;
     let mut all = vec![solve_problem(base, None, frontier)?];
     for (text, problem) in of_what_ifs {
         let solved = solve_problem(problem, Some(&text), false);
@@ -67,10 +67,6 @@ pub fn answers(
     }
     let what_ifs = all.split_off(1);
     let solved = all.remove(0);
-    if solved.fleet.as_ref().is_some_and(|fleet| fleet.within.is_some()) {
-        // At the load that the budget pays for.
-        changes = Changes::of(&solved.problem.plan, source, &models)?;
-    }
     let robust = sensitivity::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
     let rows = rows::of_robust(&answers.plan, &robust);

@@ -2,10 +2,10 @@
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
 use crate::document::facts::place_of;
-use crate::document::money::{beside, cents, usd_per_month};
+use crate::document::money::usd_per_month;
 use crate::input::problem::Problem;
-use crate::search::answer::{Answer as Answered, money, percent, significant};
-use crate::search::solved::{Edge, Fleet, PriceRange, Solved};
+use crate::search::answer::{Answer as Answered, money, percent};
+use crate::search::solved::{Fleet, Solved};
 use orrery_report::page::Field;
 use orrery_results::{Row, metric};
 use orrery_solvers::Price;
@@ -34,28 +34,10 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     if let Some(cost) = fleet.cost {
         lines.push(format!("{} $/h: {}", money(cost), homes(problem, fleet).join("; ")));
     }
-    if let Some(within) = fleet.within {
-        let more = within.too_dear.map_or(String::new(), |factor| {
-            format!("; for {} times it no fleet was found within the budget", significant(factor))
-        });
-        lines.push(format!(
-            "for at most {} $/h it sustains {} requests/s of this mix, {} times the plan's load{more}",
-            money(within.budget),
-            significant(within.load_per_s),
-            significant(within.factor)
-        ));
-    }
     if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
         lines.push(format!(
             "at most {} % above the optimum: no fleet of these types costs less than {bound:.2} $/h, even \
              with loads split between types",
-            percent((gap * 1e3).ceil() / 1e3)
-        ));
-    }
-    if let (Some(gap), Some(bound)) = (fleet.likely_gap(), fleet.likely_usd) {
-        lines.push(format!(
-            "by one seed at most {} % above the optimum: with each model on one type no fleet costs less than {bound:.2} \
-             $/h, if a cluster serves no more of a model than an equally large one that has it alone",
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
@@ -69,30 +51,9 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     for (words, cost) in &fleet.others {
         lines.push(format!("runner-up (one seed): {words} for {} $/h", money(*cost)));
     }
-    lines.extend(fleet.prices.iter().map(|range| turns(problem, range)));
     lines.extend(fleet.not_there.iter().cloned());
     lines.extend(fleet.unknown.iter().map(|u| format!("not known: {u}")));
     lines
-}
-
-/// At which prices of a kind another fleet is the answer, as far as one seed shows.
-fn turns(problem: &Problem, range: &PriceRange) -> String {
-    let now = range.now_usd_per_hour;
-    let kind = problem.kind(range.kind);
-    let words = |edge: &Edge, side: &str| {
-        let latest = if edge.exact { "" } else { " at the latest" };
-        let (at, _) = beside(edge.at_usd_per_hour, now);
-        format!("{side} {at} $/h{latest} the cheapest fleet would be {}", edge.other)
-    };
-    let below = range.below.as_ref().map(|edge| words(edge, "below"));
-    let above = range.above.as_ref().map(|edge| words(edge, "above"));
-    let all: Vec<String> = below.into_iter().chain(above).collect();
-    let all = match all.as_slice() {
-        [] => "at any other price this fleet is the cheapest".to_string(),
-        some => some.join("; "),
-    };
-    let compared = if range.whole { "" } else { ", of those that were simulated" };
-    format!("{kind}, now {} $/h each (one seed{compared}): {all}", cents(now))
 }
 
 /// How far the search went.
@@ -147,24 +108,8 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
         rows.push(base.of_all(metric::COST_PER_HOUR, cost.as_usd_per_hour()));
         rows.push(base.of_all(metric::COST_PER_MONTH, usd_per_month(cost)));
     }
-    if let Some(within) = fleet.within {
-        rows.push(base.of_all(metric::ALLOWABLE, within.load_per_s));
-    }
     if let Some(bound) = fleet.split_usd {
         rows.push(base.of_all(metric::LOWER_BOUND, bound));
-    }
-    for range in &fleet.prices {
-        let scope = format!("kind {}", problem.kind(range.kind));
-        for (side, edge) in [("below", &range.below), ("above", &range.above)] {
-            let Some(edge) = edge else { continue };
-            let turn = base.of_all(metric::PRICE_TURN, edge.at_usd_per_hour);
-            let axes = format!("{};turn={side}", turn.axes);
-            let mut turn = Row { scope: scope.clone(), axes, ..turn };
-            if !edge.exact {
-                turn.flag("not-known");
-            }
-            rows.push(turn);
-        }
     }
     rows
 }

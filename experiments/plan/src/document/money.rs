@@ -33,7 +33,7 @@ pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
 }
 
 /// A price and that of today, with as many digits as show that they differ.
-pub fn beside(at: f64, now: f64) -> (String, String) {
+fn beside(at: f64, now: f64) -> (String, String) {
     let short = (cents(at), cents(now));
     if short.0 == short.1 && at != now {
         return (format!("{at:.4}"), format!("{now:.4}"));
@@ -42,7 +42,7 @@ pub fn beside(at: f64, now: f64) -> (String, String) {
 }
 
 /// A price of one device: small ones with more digits.
-pub fn cents(usd: f64) -> String {
+fn cents(usd: f64) -> String {
     if usd < 0.1 { format!("{usd:.4}") } else { format!("{usd:.2}") }
 }
 

@@ -13,6 +13,9 @@ impl Problem {
     /// What is asked, in a sentence.
     pub fn question(&self) -> String {
         let what = match (self.budget, self.plan.pools) {
+            (_, Pools::Fleet) => {
+                "the cheapest fleet that sustains the load, each model on one type".to_string()
+            }
             (Some(budget), Pools::Heterogeneous) => {
                 format!(
                     "for each model the pool with the highest capacity for at most {} $/h",
@@ -26,13 +29,6 @@ impl Problem {
                 "for each model the cheapest pool that sustains its load".to_string()
             }
             (None, Pools::Homogeneous) => "the cheapest cluster that sustains the load".to_string(),
-            (Some(budget), Pools::Fleet) => format!(
-                "the fleet that sustains most of this mix of models for at most {} $/h, each model on one type",
-                money(budget)
-            ),
-            (None, Pools::Fleet) => {
-                "the cheapest fleet that sustains the load, each model on one type".to_string()
-            }
         };
         let bad = percent(self.plan.target());
         format!(
@@ -46,7 +42,7 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
     let Some(best) = answer.best() else { return "no answer".to_string() };
     let (seeds, target) = (problem.plan.seeds, percent(problem.plan.target()));
     let mut words = Vec::new();
-    if problem.budget.is_none() || problem.plan.pools == Pools::Fleet {
+    if problem.budget.is_none() {
         let interval = best.at_load.interval.map_or(String::new(), |i| {
             // Outwards: of few bad requests, as many as there may be are not rounded to none.
             let (low, high) = ((i.low * 1e4).floor() / 100.0, (i.high * 1e4).ceil() / 100.0);
@@ -155,8 +151,7 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
             check.why_not_sure()
         )
     });
-    let is_short = p.budget.is_some() && p.plan.pools != Pools::Fleet;
-    let short = a.best().filter(|b| is_short && b.edge.rate_per_s < a.load_per_s);
+    let short = a.best().filter(|b| p.budget.is_some() && b.edge.rate_per_s < a.load_per_s);
     let short = short.map(|b| {
         format!(
             "the budget is too small: the load is {} requests/s, and the pool sustains {}",

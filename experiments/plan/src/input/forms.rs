@@ -16,6 +16,9 @@ impl PlanFile {
             let allowed = "a plan for a given load (`goal`)";
             Err(SpecError::value(key, found, allowed, remedy))
         };
+        if self.pools == Pools::Fleet && !carries {
+            return only("pools", "a fleet under a budget");
+        }
         self.check_survive()?;
         if self.is_to_survive() && !carries {
             return only("survive", "a plan under a budget");

@@ -1,6 +1,5 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
-use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::change_over::Changed;
 use crate::search::runs::PROBES_OF_EDGE;
@@ -97,9 +96,8 @@ impl Choice {
     /// Why it is not trusted to sustain the load that its runs sustained: its capacity is lower, by more than the
     /// search's precision.
     pub fn not_trusted(&self, problem: &Problem, load_per_s: f64) -> Option<String> {
-        let is_goal = problem.budget.is_none() || problem.plan.pools == Pools::Fleet;
         let is_below = self.edge.rate_per_s < load_per_s * (1.0 - problem.plan.precision);
-        (is_goal && is_below).then(|| {
+        (problem.budget.is_none() && is_below).then(|| {
             let [capacity, load] = [self.edge.rate_per_s, load_per_s].map(significant);
             format!("its capacity, {capacity} requests/s, is below the load of {load}")
         })

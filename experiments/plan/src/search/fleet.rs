@@ -10,16 +10,12 @@
 //! The search ends when every cluster of the cheapest assignment is verified: each of the others costs at least
 //! what is taken for it, a strict bound or what one seed says. A cluster is sized as `clusters.rs` does it.
 
-mod floor;
-mod floors;
 mod known;
 mod placement;
-mod prices;
 mod scale;
 mod single_model;
 #[cfg(test)]
 mod tests;
-mod within_budget;
 
 use crate::input::problem::{Group, Problem};
 use crate::search::after_loss::one_less;
@@ -34,14 +30,11 @@ use orrery_report::say;
 use orrery_scenario::SpecError;
 use orrery_solvers::Price;
 use orrery_solvers::fleet::{
-    Assigned, Clusters, Costs, Known, Needs, cheapest, cheapest_within, split_bound_usd,
-    whole_bound_usd,
+    Assigned, Clusters, Costs, Known, Needs, cheapest, split_bound_usd, whole_bound_usd,
 };
 use placement::{Cluster, Homes};
 use rayon::prelude::*;
 use scale::Scale;
-
-pub use within_budget::within;
 
 /// A fleet that was looked for: its clusters with their answers; one group of all models where there is none.
 pub struct Found {
@@ -59,20 +52,11 @@ pub fn expected(problem: &Problem) -> u64 {
     kinds * crate::search::clusters::expected(problem, false) / problem.policies.len() as u64
 }
 
-/// What is looked for beside the fleet itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Beside {
-    /// What each number of dollars buys.
-    pub frontier: bool,
-    /// The prices at which another fleet is the answer.
-    pub prices: bool,
-}
-
-/// The cheapest fleet.
+/// The cheapest fleet; with `frontier` also what each number of dollars buys.
 ///
 /// # Errors
 /// When a model has no home, or a cluster cannot be simulated.
-pub fn search(problem: &Problem, beside: Beside, runs: &Runs<'_>) -> Result<Found, SpecError> {
+pub fn search(problem: &Problem, frontier: bool, runs: &Runs<'_>) -> Result<Found, SpecError> {
     let whole = &problem.groups[0];
     let homes = Homes::of(problem, whole)?;
     let mut known = Knowledge::new(problem, whole, &homes, runs);
@@ -89,11 +73,8 @@ pub fn search(problem: &Problem, beside: Beside, runs: &Runs<'_>) -> Result<Foun
     others(&mut known, &best, &mut fleet)?;
     fleet.unknown.append(&mut known.not_sure);
     fleet.unknown.extend(not_sure(&known, &best));
-    if beside.prices {
-        fleet.prices = prices::ranges(&mut known, &best)?;
-    }
     let clusters = best.clusters(problem.sales.len());
-    let of = |cluster: &Cluster| answer(&known, *cluster, beside.frontier, runs);
+    let of = |cluster: &Cluster| answer(&known, *cluster, frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
         clusters.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     let (groups, answers): (Vec<Group>, Vec<Answer>) = found.into_iter().flatten().unzip();
@@ -142,16 +123,12 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
 
 /// After so many looks at likely assignments of which none was cheaper than the best that is known, the search ends.
 const PATIENCE: u32 = 12;
-/// Partial assignments looked at for the bound that one seed gives.
-const NODES_OF_FLOOR: u64 = 3_000_000;
-/// An answer that is above that bound by no more than this share is near enough.
-const NEAR: f64 = 0.05;
 
 /// The cheapest assignment, all clusters of which are verified.
 fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>, SpecError> {
     let kinds = known.problem.sales.len();
     let most = known.problem.plan.evaluations_max();
-    let (mut said, mut cut, mut in_vain, mut least) = (false, false, 0, None);
+    let (mut said, mut cut, mut in_vain) = (false, false, 0);
     loop {
         let Some(next) = next(known, &[]) else { return Ok(None) };
         let is_loose = || known.has_time() && (!next.proven || known.is_half());
@@ -181,45 +158,21 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
             let after = known.cheapest_known(&[]).map(|best| best.cost);
             let is_cheaper = after.is_some_and(|after| before.is_none_or(|before| after < before));
             in_vain = if is_cheaper || known.is_by_bounds() { 0 } else { in_vain + 1 };
-            if in_vain >= PATIENCE && after.is_some() {
-                least = prove(known)?;
-                known.only_known = true;
-            }
+            known.only_known = in_vain >= PATIENCE && after.is_some();
             continue;
         }
         said = said || say_first(known, &next);
         let open: Vec<Cluster> =
             clusters.iter().copied().filter(|c| !known.is_verified(*c)).collect();
         if open.is_empty() && !known.is_by_bounds() && !known.only_known {
-            least = prove(known)?;
             known.only_known = true;
             continue;
         }
         if open.is_empty() {
             fleet.proven = next.proven && known.is_by_bounds() && !cut;
-            fleet.likely_usd = least.map(|least| least.min(next.cost).as_usd_per_hour());
             return Ok(Some(next));
         }
         known.verify(&open)?;
-    }
-}
-
-/// Raises what every assignment costs at least as far as one seed shows, cheapest first, until it is near the best that is
-/// known; returns it where no assignment was left out.
-fn prove(known: &mut Knowledge<'_>) -> Result<Option<Price>, SpecError> {
-    let kinds = known.problem.sales.len();
-    let mut least = None;
-    loop {
-        let Some(floor) = known.floor() else { return Ok(least) };
-        let next = cheapest_within(&floor, &[], NODES_OF_FLOOR).filter(|next| next.proven);
-        let (Some(next), Some(best)) = (next, known.cheapest_known(&[])) else { return Ok(least) };
-        least = Some(next.cost);
-        let near = next.cost.as_usd_per_hour() * (1.0 + NEAR) >= best.cost.as_usd_per_hour();
-        let open = known.unasked(&next.clusters(kinds));
-        if near || open.is_empty() || known.is_enough() {
-            return Ok(least);
-        }
-        known.try_floors(&open)?;
     }
 }
 

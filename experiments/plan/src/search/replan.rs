@@ -107,7 +107,7 @@ fn with_reserve(problem: &Problem, policy: &PolicySpec) -> Option<String> {
 
 fn of_fleet(problem: &Problem, runs: &Runs<'_>) -> Result<Next, SpecError> {
     let fleet::Found { answers, fleet: Fleet { cost, .. }, .. } =
-        fleet::search(problem, fleet::Beside::default(), runs)?;
+        fleet::search(problem, false, runs)?;
     let all: Option<Vec<Vec<u32>>> =
         answers.iter().map(|a| Some(a.best()?.counts.clone())).collect();
     Ok(all.zip(cost).map_or(Next::None, |(clusters, cost)| Next::Fleet(clusters, cost)))

@@ -34,16 +34,7 @@ pub(crate) fn solve_problem(
     if problem.plan.pools == Pools::Fleet {
         let runs = Runs::new(Some(&progress));
         runs.expect(fleet::expected(&problem));
-        let (problem, found) = match problem.budget {
-            Some(budget) => fleet::within(&problem, budget, frontier, &runs)?,
-            None => {
-                // Of a what-if only the fleet is shown.
-                let beside = fleet::Beside { frontier, prices: what_if.is_none() };
-                let found = fleet::search(&problem, beside, &runs)?;
-                (problem, found)
-            }
-        };
-        let fleet::Found { groups, answers, fleet } = found;
+        let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
         let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
         return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
     }

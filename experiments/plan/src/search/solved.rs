@@ -38,12 +38,8 @@ pub struct Fleet {
     pub proven: bool,
     /// No fleet costs less in dollars per hour, even with loads split between kinds; none without bounds.
     pub split_usd: Option<f64>,
-    /// The same by what a machine serves in large clusters, as far as one seed shows; where that was looked at.
-    pub likely_usd: Option<f64>,
     /// The next cheapest assignments by one seed: in words, and their costs.
     pub others: Vec<(String, Price)>,
-    /// By kind: the prices between which it is the answer; none where they were not looked for.
-    pub prices: Vec<PriceRange>,
     /// Where models do not run, and why.
     pub not_there: Vec<String>,
     /// What is not known.
@@ -56,62 +52,12 @@ pub struct Fleet {
     pub asked: usize,
     /// Runs of all kinds.
     pub runs: u64,
-    /// Of a plan under a budget: what it pays for.
-    pub within: Option<Within>,
-}
-
-/// The prices of one device between which a fleet is the answer, while those of other kinds stay.
-#[derive(Clone, Debug)]
-pub struct PriceRange {
-    /// The kind.
-    pub kind: usize,
-    /// The price of the plan.
-    pub now_usd_per_hour: f64,
-    /// Below it another fleet is cheaper; none where no lower price changes the answer.
-    pub below: Option<Edge>,
-    /// Above it another fleet is cheaper.
-    pub above: Option<Edge>,
-    /// Whether none is where none is named; otherwise only those that were simulated were compared.
-    pub whole: bool,
-}
-
-/// A price at which another fleet is the answer.
-#[derive(Clone, Debug)]
-pub struct Edge {
-    /// Of one device.
-    pub at_usd_per_hour: f64,
-    /// The other fleet.
-    pub other: String,
-    /// Whether every fleet that might be cheaper before was simulated, with one seed.
-    pub exact: bool,
-}
-
-/// How much of the load a budget pays for.
-#[derive(Clone, Copy, Debug)]
-pub struct Within {
-    /// The budget.
-    pub budget: Price,
-    /// The load of the answer relative to the plan's.
-    pub factor: f64,
-    /// In requests/s, of all models.
-    pub load_per_s: f64,
-    /// The least multiple of the plan's load whose cheapest fleet costs more, as far as was seen.
-    pub too_dear: Option<f64>,
 }
 
 impl Fleet {
     /// By how much the answer may be above the cheapest fleet: 0.1 is a tenth.
     pub fn gap(&self) -> Option<f64> {
-        self.above(self.split_usd)
-    }
-
-    /// The same as far as one seed shows.
-    pub fn likely_gap(&self) -> Option<f64> {
-        self.above(self.likely_usd)
-    }
-
-    fn above(&self, bound: Option<f64>) -> Option<f64> {
-        let (cost, bound) = (self.cost?, bound?);
+        let (cost, bound) = (self.cost?, self.split_usd?);
         (bound > 0.0).then(|| (cost.as_usd_per_hour() / bound - 1.0).max(0.0))
     }
 }

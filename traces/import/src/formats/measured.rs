@@ -53,7 +53,11 @@ pub const FORMAT: Format = Format {
     direct: None,
     is: |head| {
         let any = |fields: &[Field]| fields.iter().any(|f| head.has(std::slice::from_ref(f)));
-        any(&FIELDS[CLIENTS..=OFFERED]) && any(&FIELDS[5..11])
+        // Its `Batch` is of a request.
+        let is_analyzer = |column: &String| column == "Throughput (infer/sec)";
+        !head.headers.iter().flatten().any(is_analyzer)
+            && any(&FIELDS[CLIENTS..=OFFERED])
+            && any(&FIELDS[5..11])
     },
     read,
 };

@@ -1,6 +1,5 @@
 //! What is known of the clusters of a fleet: a kind and the models on it, asked once.
 
-use super::floors::Floors;
 use super::placement::{Cluster, Homes};
 use super::scale::Scale;
 use crate::input::problem::{Group, Problem};
@@ -15,10 +14,10 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Sums of floats may be so much too large.
-pub const SLACK: f64 = 1e-9;
+const SLACK: f64 = 1e-9;
 
 /// Up to so many models the bounds of all their sets are listed.
-pub const LISTED_MAX: usize = 12;
+const LISTED_MAX: usize = 12;
 
 /// With fewer simulations that are allowed, no others than those of the search are made.
 const LIKELY_LEAST: usize = 500;
@@ -73,8 +72,6 @@ pub struct Knowledge<'a> {
     /// By cluster: the first size whose mean was within the target, and that was not sure.
     pub close: BTreeMap<Cluster, (u32, Check)>,
     groups: BTreeMap<u64, Group>,
-    /// What clusters take at least, where the search goes by what they are likely to need.
-    pub floors: Option<Floors>,
     /// Simulations that do not count as those of a search.
     spent: u64,
     /// Of one machine of each kind, in dollars per hour over the day.
@@ -105,7 +102,6 @@ impl<'a> Knowledge<'a> {
             not_sure: Vec::new(),
             close: BTreeMap::new(),
             groups: BTreeMap::new(),
-            floors: None,
             spent: 0,
             usd,
             least: Vec::new(),
@@ -162,12 +158,7 @@ impl<'a> Knowledge<'a> {
 
     /// The cheapest assignment of the clusters that were simulated.
     pub fn cheapest_known(&self, left_out: &[Vec<usize>]) -> Option<Assigned> {
-        self.cheapest_at(self, left_out)
-    }
-
-    /// The same at other prices.
-    pub fn cheapest_at(&self, at: &impl Clusters, left_out: &[Vec<usize>]) -> Option<Assigned> {
-        let cost = |cluster: &Cluster| match at.known(cluster.0, cluster.1) {
+        let cost = |cluster: &Cluster| match self.known(cluster.0, cluster.1) {
             Known::Costs(cost) => Some((cluster.0, cluster.1, cost)),
             Known::Unknown | Known::Never => None,
         };
@@ -237,7 +228,6 @@ impl<'a> Knowledge<'a> {
     pub fn go_by_likely(&mut self, scale: Scale) {
         self.spent = self.runs.done();
         let more = vec![0.0; self.problem.sales.len()];
-        self.floors = self.floors_by(&scale);
         self.likely = Some(Likely { scale, more });
         self.learn();
     }
@@ -320,10 +310,6 @@ impl<'a> Knowledge<'a> {
         for ((cluster, _), under) in all.iter().zip(found) {
             self.asked.entry(*cluster).or_default().push(under);
         }
-        for cluster in clusters {
-            let n = self.taken(*cluster);
-            self.floors.iter_mut().for_each(|floors| floors.raise(*cluster, n));
-        }
         self.learn();
         Ok(())
     }
@@ -331,13 +317,9 @@ impl<'a> Knowledge<'a> {
     /// The sizes of a cluster by the first seed.
     fn first(&self, cluster: Cluster, policy: &PolicySpec) -> Result<Under, SpecError> {
         let (kind, set) = cluster;
-        let (Some(mut least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set))
-        else {
+        let (Some(least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set)) else {
             return Ok(Under::Never("`count_max` is below the bound".to_string()));
         };
-        if let Some(floors) = &self.floors {
-            least[0] = least[0].max(floors.least(cluster));
-        }
         let bench = Bench::new(self.problem, group, policy, self.runs);
         let Some(sizes) = levels::first_sizes(&bench, kind, &least)? else {
             return Ok(Under::Never(self.too_few(cluster, policy)));
