@@ -14,7 +14,17 @@ use orrery_sim::time::Time;
 use std::collections::BTreeMap;
 
 /// Policies whose rule drops such requests, and why: each is in its "Differences from the paper".
-const LOCKS: &[(&str, &str)] = &[];
+const LOCKS: &[(&str, &str)] = &[
+    (
+        "clockwork",
+        "an estimate above the SLO is never tried again (The size that is lost); `probe_s` mends it",
+    ),
+    ("clockwork[preset=paper]", "the same"),
+    (
+        "shepherd",
+        "an expired request at a queue's head keeps it from running, as released; `preset=paper` drops it",
+    ),
+];
 
 /// Requests that came when no other was in the system.
 #[derive(Default)]
@@ -99,6 +109,7 @@ fn a_request_that_comes_to_idle_devices_is_run_whatever_came_before() {
             "clockwork[preset=paper]",
             "shepherd[preset=paper]",
             "symphony[preset=paper]",
+            "clockwork[probe_s=1]",
         ]) {
             let spec = PolicySpec::parse(policy).unwrap();
             let Ok(run) = setup.run_with(&spec, i, Fresh::default()) else { continue };

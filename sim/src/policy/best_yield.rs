@@ -46,9 +46,11 @@
 //! - *Weights* (`weights.rs`). Where not all models fit, the one that most requests wait for, for each device that has
 //!   it, is loaded in place of the one used longest ago.
 //!
+//! - *Late answers* that are worth something wait, once they cannot be in time, for their next deadline, apart; their
+//!   yield counts what they are worth.
+//!
 //! # What it assumes
-//! Laws are the profile's and are not learned anew. A late answer is worth nothing. A stop costs the batch's work and
-//! the messages.
+//! Laws are the profile's and are not learned anew. A stop costs the batch's work and the messages.
 //!
 //! # Differences from the paper
 //! None: it is no paper's.
@@ -71,6 +73,7 @@ use super::parameters::{
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::latency::Latency;
+use crate::penalty::MILLION;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, ModelId, RequestId};
 use crate::time::{Span, Time};
@@ -192,13 +195,48 @@ impl BestYield {
         };
         self.weights.meet(self.profiles.len(), known);
         if self.models.is_empty() {
-            let of = |p: &ModelProfile| Model::new(self.config.max_batch, p, kinds(p));
-            self.models = self.profiles.iter().map(of).collect();
+            let of = |(id, p): (usize, &ModelProfile)| {
+                Model::new(id, self.config.max_batch, p, kinds(p))
+            };
+            self.models = self.profiles.iter().enumerate().map(of).collect();
+            for (id, p) in self.profiles.iter().enumerate() {
+                let (mut before, most) = (id, p.penalties.values().max_by_key(|p| p.steps().len()));
+                for step in most.iter().flat_map(|p| p.steps().windows(2)) {
+                    let full = most.map_or(1.0, |p| p.full() as f64);
+                    let slo = p.slo.scale(step[1].deadline as f64 / MILLION as f64);
+                    let own = ModelProfile { slo, ..p.clone() };
+                    let mut late = Model::new(id, self.config.max_batch, &own, kinds(&own));
+                    late.worth = 1.0 - step[0].cost as f64 / full;
+                    self.models[before].later = Some(self.models.len());
+                    before = self.models.len();
+                    self.models.push(late);
+                }
+            }
+            self.beyond.resize(self.models.len(), Beyond::default());
         }
     }
 
+    /// Requests that cannot be in time any more wait for their next deadline; whether there are any.
+    fn wait_late(&mut self, known: &Known<'_>) -> bool {
+        let mut some = false;
+        for m in 0..self.models.len() {
+            let Some(later) = self.models[m].later else { continue };
+            for waiting in std::mem::take(&mut self.models[m].late) {
+                let Some(r) = known.request(waiting.id) else { continue };
+                let base = self.profiles[self.models[later].id].slo.ns().max(1) as f64;
+                let factor = self.models[later].slo.ns() as f64 / base;
+                let deadline = r.arrival + (r.deadline - r.arrival).scale(factor);
+                let class = self.models[later].places.get(&r.app.index()).copied().unwrap_or(0);
+                self.models[later].insert(class, Waiting { deadline, ..waiting });
+                self.waiting.insert(later);
+                some = true;
+            }
+        }
+        some
+    }
+
     fn reserve(&self, model: usize) -> Span {
-        self.beyond[model].reserve(self.profiles[model].slo)
+        self.beyond[model].reserve(self.models[model].slo)
     }
 
     /// The best batch of all models on a device, and whether not all that waits can be served in time. With
@@ -212,12 +250,12 @@ impl BestYield {
     ) -> Option<(usize, Candidate, bool)> {
         let kind = self.devices[device.index()].0;
         let (mut best, mut work_ns, mut latest) = (None::<(usize, Candidate)>, 0.0, now);
-        let BestYield { waiting, models, beyond, profiles, weights, .. } = self;
+        let BestYield { waiting, models, beyond, weights, .. } = self;
         waiting.retain(|&m| {
             let model = &mut models[m];
-            let reserve = if reserve { beyond[m].reserve(profiles[m].slo) } else { Span::ZERO };
+            let reserve = if reserve { beyond[m].reserve(model.slo) } else { Span::ZERO };
             if let Some(own) = model.best(now, reserve, kind, out) {
-                if weights.holds(device, m) && best.is_none_or(|b| own.yields > b.1.yields) {
+                if weights.holds(device, model.id) && best.is_none_or(|b| own.yields > b.1.yields) {
                     best = Some((m, own));
                 }
             }
@@ -282,8 +320,9 @@ impl BestYield {
     ) {
         self.ids.clear();
         self.ids.extend(batch.members.iter().map(|m| m.waiting.id));
-        self.weights.used(device, model);
-        let action = out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
+        let id = self.models[model].id;
+        self.weights.used(device, id);
+        let action = out.exec(Exec::now(device, ModelId(id as u32)), &self.ids);
         let Batch { members, row } = &batch;
         let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
         let within = row.within(due.since(now.max(free) + self.reserve(model)));
@@ -341,7 +380,7 @@ impl BestYield {
             members.extend(joining.into_iter().map(member));
             let items = members.iter().map(|m| m.waiting.items).sum();
             let of = (members.len() as u32, items);
-            let row = class.row(&model.kinds, self.profiles[r.model].slo, kind, of);
+            let row = class.row(&model.kinds, model.slo, kind, of);
             let row = row.expect("a batch that was looked at");
             self.launch(now, now, (device, r.model), Batch { members, row }, out);
         } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {
@@ -418,6 +457,9 @@ impl Policy for BestYield {
             }
         }
         self.dispatch(now, out);
+        while self.wait_late(known) {
+            self.dispatch(now, out);
+        }
         if self.weights.are_counted() {
             let waits = |m: usize, from: Time| self.models[m].waiting_from(from);
             let is_busy = |d: usize, m: usize| {

@@ -71,9 +71,17 @@ pub(super) struct Suspect {
     pub rows: Vec<Rc<Row>>,
 }
 
+/// A model, or what of it is late already and still worth something.
 pub(super) struct Model {
+    /// Its number in the cluster.
+    pub id: usize,
+    /// What an answer is worth, as part of one in time.
+    pub worth: f64,
+    /// Where requests wait that could be answered late alone, and those that are to go there.
+    pub later: Option<usize>,
+    pub late: Vec<Waiting>,
     max_batch: usize,
-    slo: Span,
+    pub slo: Span,
     pub kinds: Vec<Kind>,
     /// The class of an application.
     pub places: BTreeMap<usize, usize>,
@@ -134,7 +142,7 @@ impl Class {
 }
 
 impl Model {
-    pub fn new(max_batch: u32, p: &ModelProfile, kinds: Vec<Kind>) -> Model {
+    pub fn new(id: usize, max_batch: u32, p: &ModelProfile, kinds: Vec<Kind>) -> Model {
         let mut apps: Vec<&AppProfile> = p.apps.iter().collect();
         apps.sort_by(|a, b| a.law.mean_ns().total_cmp(&b.law.mean_ns()).then(a.app.cmp(&b.app)));
         let class = |c: usize| {
@@ -149,6 +157,10 @@ impl Model {
             matches!(&classes[..], [one] if one.on.iter().all(|on| on.rows[0].stops.len() == 1));
         let are_samples = kinds.iter().any(|kind| matches!(kind.law, Latency::Samples(_)));
         Model {
+            id,
+            worth: 1.0,
+            later: None,
+            late: Vec::new(),
             max_batch: max_batch as usize,
             slo: p.slo,
             is_certain: one_stop && !are_samples,
@@ -202,7 +214,8 @@ impl Model {
         let from = now + reserve;
         if self.best[kind].is_none_or(|best| from > best.until) {
             self.drop_hopeless(now, out);
-            self.best[kind] = self.candidate(from, kind);
+            let best = self.candidate(from, kind);
+            self.best[kind] = best.map(|b| Candidate { yields: self.worth * b.yields, ..b });
             let per_ns = |of: &dyn Fn(usize) -> f64| -> f64 {
                 self.kinds.iter().enumerate().map(|(i, kind)| kind.share * of(i)).sum()
             };
@@ -222,9 +235,12 @@ impl Model {
     /// Drops what would be late even alone, now, on the fastest device, by its law: what batches took beyond it is no
     /// reason, as nothing more would be learned of it.
     fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {
+        let (is_last, late) = (self.later.is_none(), &mut self.late);
         let mut lost = |waiting: &Waiting, least: Span| {
             let is_lost = now + least > waiting.deadline;
-            if is_lost {
+            if is_lost && !is_last {
+                late.push(*waiting);
+            } else if is_lost {
                 out.why(waiting.id, || {
                     format!("even alone, now, it would take {least} at least, and be late")
                 });

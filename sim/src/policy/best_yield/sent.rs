@@ -104,7 +104,7 @@ impl BestYield {
             for j in 1..=class.queue.len() {
                 items += class.queue[j - 1].items;
                 let of = |k, items| (k as u32, items);
-                let mut row = |of| class.row(&m.kinds, self.profiles[model].slo, kind, of);
+                let mut row = |of| class.row(&m.kinds, m.slo, kind, of);
                 let Some(together) = row(of(k + j, r.batch.row.items + items)) else { break };
                 let together = together.stops[0].after;
                 if now + mean + reserve + together > r.due.min(first.deadline) {
@@ -166,7 +166,8 @@ impl BestYield {
                 let idle_ns = 2.0 * self.beyond[model].mean_ns.max(0.0);
                 let takes_ns = own.after.ns() as f64;
                 let yields = own.yields * takes_ns / (takes_ns + idle_ns).max(1.0);
-                let is_worth = yields > if is_anew { r.batch.row.most } else { rest };
+                let on = self.models[r.model].worth * if is_anew { r.batch.row.most } else { rest };
+                let is_worth = yields > on;
                 if is_worth && best.is_none_or(|b| ran < b.0) {
                     best = Some((ran, i));
                 }
@@ -194,10 +195,11 @@ impl BestYield {
             let device = r.device;
             let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
             let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
+            let worth = self.models[r.model].worth;
             let other = self.best(now, device, true, out);
             let always = self.config.stop == Stop::Always;
             let is_better =
-                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
+                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > worth * yields);
             match go_on {
                 Some(go_on) if !is_better(go_on) => {
                     let r = &mut self.running[i];
