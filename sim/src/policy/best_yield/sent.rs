@@ -194,12 +194,18 @@ impl BestYield {
             }
             let device = r.device;
             let at = r.batch.row.within(now.since(r.start)).max(1) - 1;
-            let go_on = r.batch.row.best_after(at.max(r.stop), r.within);
-            let worth = self.models[r.model].worth;
+            let until = |n: usize, worth: f64| {
+                let on = r.batch.row.best_after(at.max(r.stop), n);
+                on.map(|(yields, stop)| (worth * yields, stop))
+            };
+            // To the end, late, if it cannot be in time.
+            let own = &self.models[r.model];
+            let late = || until(r.batch.row.stops.len(), self.models[own.later?].worth);
+            let go_on = until(r.within, own.worth).or_else(late);
             let other = self.best(now, device, true, out);
             let always = self.config.stop == Stop::Always;
             let is_better =
-                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > worth * yields);
+                |(yields, _)| other.is_some_and(|o| (o.2 || always) && o.1.yields > yields);
             match go_on {
                 Some(go_on) if !is_better(go_on) => {
                     let r = &mut self.running[i];
