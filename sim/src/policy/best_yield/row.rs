@@ -178,6 +178,9 @@ mod tests {
         let (yields, stop) = row.best_after(0, 2).unwrap();
         assert!(near(yields, 1.0 / 50e3) && stop == 1);
         assert_eq!(row.best_after(0, 1), None, "its deadline is before");
+        // It cannot be stopped: it takes 20 us whatever its deadline is.
+        let whole = Row::of(&Latency::Proportional { c1: 0.5 }, (1, 1), &law(), false);
+        assert!(near(whole.best(1).unwrap().0, 0.8 / 20e3) && near(whole.most, 1.0 / 20e3));
         // Of two in a batch at 1.5 times the longest's time, 64 % end after 15 us.
         let row = Row::of(&Latency::Proportional { c1: 0.5 }, (2, 2), &law().max_of(2), true);
         assert!(near(row.best(1).unwrap().0, 2.0 * 0.64 / 15e3));

@@ -36,6 +36,9 @@ impl Running {
     }
 }
 
+/// A batch of this part of the largest yield of its model is large enough to be sent ahead.
+const LARGE: f64 = 0.6;
+
 impl BestYield {
     /// The only batch on a device, if it is known when it ends.
     pub(super) fn only(&self, device: DeviceId) -> Option<&Running> {
@@ -56,10 +59,13 @@ impl BestYield {
     pub(super) fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
         let Some(end) = self.only(device).map(Running::end) else { return true };
         let kind = self.devices[device.index()].0;
-        let Some((model, own, _)) = self.best(now.max(end), device, true, out) else {
+        let Some((model, own, crowded)) = self.best(now.max(end), device, true, out) else {
             return false;
         };
-        if !self.models[model].is_certain {
+        // A device that waits for a message costs less than a batch that is sent too small.
+        let most = self.models[model].classes[0].on[kind].most.last().copied();
+        let is_small = !crowded && own.yields < LARGE * most.unwrap_or(0.0);
+        if !self.models[model].is_certain || is_small {
             return false;
         }
         let from = now.max(end) + self.reserve(model);

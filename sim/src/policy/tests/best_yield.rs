@@ -95,3 +95,41 @@ fn a_batch_takes_who_comes_at_the_same_instant() {
     assert_eq!(story.batches, [stopped(0, 0, 0, 0, &[0]), done(0, 0, 0, 7_000, &[0, 1])]);
     assert_eq!(story.ends, [End::InTime; 2]);
 }
+
+/// A batch of the second model takes 500 us and more.
+#[test]
+fn a_long_batch_makes_way_for_a_request_that_cannot_wait() {
+    let story = |way: bool| {
+        let mut cluster = Cluster::new(1, true, &[(1, 5), (1, 500)]);
+        cluster.profiles[0].slo = Span::from_us(100);
+        cluster.profiles[1].slo = Span::from_us(2_000);
+        let arrivals = vec![request(0, 1, 2_000), request(10, 0, 100)];
+        cluster.play(BestYield::new(Config { way, ..config() }, &cluster.profiles), arrivals)
+    };
+    let made = [stopped(0, 1, 0, 10_000, &[0]), done(0, 0, 10_000, 16_000, &[1])];
+    assert_eq!(story(true).batches[..2], made);
+    assert_eq!(story(true).ends, [End::InTime; 2], "the long one begins anew");
+    assert_eq!(story(false).ends, [End::InTime, End::Dropped(Drop::Infeasible)]);
+}
+
+/// A request of eight items takes 13 us, and one of them 6.
+#[test]
+fn items_count_as_time_and_requests_as_yield() {
+    let large = |at, slo| Arrival { size: 8, ..request(at, 0, slo) };
+    let story = play(false, config(), vec![large(0, 13), large(0, 30), request(0, 0, 30)]);
+    assert_eq!(story.ends, [End::InTime, End::InTime, End::InTime]);
+    assert_eq!(story.batches[0], done(0, 0, 0, 13_000, &[0]));
+    assert_eq!(story.batches[1], done(0, 0, 13_000, 27_000, &[1, 2]));
+}
+
+/// Its batches take ten times what its law says; a fresh request is run all the same.
+#[test]
+fn what_batches_take_beyond_their_law_does_not_keep_a_device_idle() {
+    let mut cluster = Cluster::new(1, false, &[(1, 5)]);
+    cluster.profiles[0].slo = Span::from_us(50);
+    cluster.world.latency =
+        vec![vec![Latency::Affine { alpha: Span::from_us(10), beta: Span::from_us(90) }]];
+    let arrivals = (0..50).map(|i| request(1_000 * i, 0, 50)).collect();
+    let story = cluster.play(BestYield::new(config(), &cluster.profiles), arrivals);
+    assert_eq!(story.batches.len(), 50, "all are late, and all are run");
+}
