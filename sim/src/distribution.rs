@@ -5,7 +5,7 @@
 //! of the k CDFs as its CDF; that costs O(k · bins). Orloj's Eq. 8 writes the same law as a sum over
 //! all subsets of the batch, which is exponential in k; a test below proves that they agree.
 
-use crate::ordered::SortedMap;
+use crate::ordered::{SortedMap, sort_by};
 use crate::time::Span;
 
 /// A law given by bins. `edges` has one more element than there are bins; all in nanoseconds.
@@ -230,7 +230,7 @@ impl Histogram {
         cdf: impl FnMut(f64) -> f64,
     ) -> Histogram {
         let mut edges: Vec<f64> = laws.flat_map(|h| h.edges.iter().copied()).collect();
-        edges.sort_by(f64::total_cmp);
+        sort_by(&mut edges, f64::total_cmp);
         edges.dedup();
         let cdf = edges.iter().copied().map(cdf).collect();
         Histogram { edges, cdf }

@@ -1,9 +1,11 @@
-//! Maps and sets in the order of their keys, for few entries or many.
+//! Maps and sets in the order of their keys, for few entries or many, and a sort.
 //!
-//! The standard library's B-trees are compiled anew for each type of key and value. [`SortedMap`] and [`SortedSet`]
-//! are lists, where a change costs as much as it moves: for devices, models, what runs. [`ById`] is for what grows
-//! with the requests that wait: all of its types share one B-tree.
+//! The standard library's B-trees and sorts are compiled anew for each type. [`SortedMap`] and [`SortedSet`] are
+//! lists, where a change costs as much as it moves: for devices, models, what runs. [`ById`] is for what grows with
+//! the requests that wait: all of its types share one B-tree. [`sort_by`] is one for all types too, and half as fast
+//! as the standard library's: for what is sorted once a run, or a few entries at a time.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Deref, Index, Range, RangeBounds};
 
@@ -251,6 +253,35 @@ impl<V> ById<V> {
     }
 }
 
+/// Sorts a list; equals stay in their order.
+pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    let mut order = order(list.len(), &|a, b| compare(&list[a], &list[b]));
+    for first in 0..list.len() {
+        // Around a cycle of places, each of which gets what another has.
+        let mut place = first;
+        loop {
+            let from = std::mem::replace(&mut order[place], place);
+            if from == first || from == place {
+                break;
+            }
+            list.swap(place, from);
+            place = from;
+        }
+    }
+}
+
+/// [`sort_by`] a key.
+pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
+    sort_by(list, |a, b| key(a).cmp(&key(b)));
+}
+
+/// Where what comes first, second and so on is in a list of that length.
+fn order(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..len).collect();
+    order.sort_by(|a, b| compare(*a, *b));
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,5 +330,17 @@ mod tests {
         }
         assert!(by_id.iter().eq(map.iter().map(|(id, value)| (*id, value))));
         assert!(by_id.values.len() <= 60, "places are used again");
+    }
+
+    #[test]
+    fn the_sort_is_that_of_the_standard_library() {
+        let mut rng = Stream::named(1, "sort", 0);
+        for len in 0..200u64 {
+            let list: Vec<_> = (0..len).map(|place| (rng.below(1 + len / 3), place)).collect();
+            let (mut ours, mut theirs) = (list.clone(), list);
+            sort_by_key(&mut ours, |entry| entry.0);
+            theirs.sort_by_key(|entry| entry.0);
+            assert_eq!(ours, theirs);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! one comparison; an entry that is in the way of a much later one moves to the map, and one that stays
 //! for ever costs one entry, not everything that came after it. It is not a general map.
 
-use crate::ordered::ById;
+use crate::ordered::{ById, sort_by_key};
 
 /// Slots at the start.
 const LEAST: usize = 64;
@@ -180,7 +180,7 @@ impl<T: Default> Table<T> {
         let taken = self.slots.iter().enumerate().filter(|(place, _)| self.is_taken(*place));
         let mut all: Vec<(u64, &T)> = taken.map(|(_, slot)| (slot.id, &slot.value)).collect();
         all.extend(self.stragglers.iter());
-        all.sort_unstable_by_key(|entry| entry.0);
+        sort_by_key(&mut all, |entry| entry.0);
         all.into_iter()
     }
 }

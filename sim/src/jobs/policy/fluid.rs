@@ -45,7 +45,7 @@ use super::interface::{Action, Configured, Event, JobPolicy, Known, about, prese
 use super::workers::Workers;
 use crate::jobs::job::{JobId, PARTS_MAX, WHOLE, Width};
 use crate::jobs::record::On;
-use crate::ordered::SortedMap;
+use crate::ordered::{SortedMap, sort_by_key};
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, count_or, ms, number, word, words,
 };
@@ -253,7 +253,7 @@ impl Fluid {
     /// Algorithm 3.2: the widths that trials should have from now on.
     fn rescale(&mut self, known: &Known<'_>) {
         let mut longest_first: Vec<JobId> = self.trials.iter().map(|trial| trial.0).collect();
-        longest_first.sort_by_key(|job| (Reverse(known.left(*job)), *job));
+        sort_by_key(&mut longest_first, |job| (Reverse(known.left(*job)), *job));
         let widths = self.widths(&longest_first, known);
         for (job, new) in longest_first.iter().zip(widths) {
             let trial = self.trials.get_mut(job).expect("a trial that runs");
@@ -269,7 +269,7 @@ impl Fluid {
     fn go_on(&mut self, workers: &mut Workers, known: &Known<'_>, out: &mut Vec<Action>) -> bool {
         let mut stepped = std::mem::take(&mut self.stepped);
         let old = |trials: &SortedMap<JobId, Trial>, job: &JobId| trials[job].on.width();
-        stepped.sort_by_key(|job| {
+        sort_by_key(&mut stepped, |job| {
             let grows = Some(self.trials[job].want) >= old(&self.trials, job);
             (grows, Reverse(known.left(*job)), *job)
         });
