@@ -38,10 +38,10 @@ use super::parameters::{About, Assumption, Build, Lanes, Parameter, Preset, Sett
 use super::pool::{Estimates, Learn};
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
-use crate::ordered::SortedSet;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, ModelId, Request};
 use crate::time::{Span, Time};
+use std::collections::BTreeSet;
 
 /// AlpaServe's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,14 +114,14 @@ pub struct AlpaServe {
     /// By number of the device.
     groups: Vec<Group>,
     /// The groups that are up: requests in flight, and number.
-    by_load: SortedSet<(u32, usize)>,
+    by_load: BTreeSet<(u32, usize)>,
 }
 
 impl AlpaServe {
     /// AlpaServe by the profiles' latencies.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> AlpaServe {
         let estimates = Estimates::new(profiles, Learn::Offline, |mean| mean);
-        AlpaServe { config, estimates, groups: Vec::new(), by_load: SortedSet::default() }
+        AlpaServe { config, estimates, groups: Vec::new(), by_load: BTreeSet::new() }
     }
 
     fn arrive(&mut self, now: Time, r: &Request, known: &Known<'_>, out: &mut Actions) {
