@@ -73,7 +73,7 @@ fn article(m: &mut Markup, page: &Page, number: usize, single: bool) {
         page.sections.iter().partition(|s| is_open(page, s));
     m.element("article", &[("id", &format!("r{number}"))], |m| {
         m.plain("header", |m| {
-            m.of_class("p", "kind", |m| m.text(&page.kind));
+            m.of_class("p", "kind", |m| m.text(page.kind));
             m.of_text(if single { "h1" } else { "h2" }, &page.title);
             if !page.subtitle.is_empty() {
                 m.of_class("p", "subtitle", |m| m.text(&page.subtitle));
