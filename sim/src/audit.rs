@@ -54,11 +54,11 @@ use crate::cluster::{Change, Sharing};
 use crate::log::{
     BatchRecord, LogError, LogReader, Names, Record, Terms, change_word, observe_as_records,
 };
+use crate::ordered::{ById, SortedMap};
 use crate::request::{ActionId, DeviceId, End, Request, RequestId};
 use crate::time::Time;
 use memory::{Memory, OpenLoad};
 use shared::Served;
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
@@ -97,20 +97,20 @@ pub struct Auditor {
     /// Ids that a faulty log left out.
     skipped: Vec<Range<u64>>,
     /// Requests that have not ended, or are in an open batch.
-    live: BTreeMap<RequestId, Live>,
+    live: ById<Live>,
     /// Actions below have been issued (or were no batches).
     next_action: u64,
-    open: BTreeMap<ActionId, Open>,
+    open: ById<Open>,
     /// Batches that closed as done, until all of their requests have ended.
-    answers: BTreeMap<ActionId, Answers>,
-    lanes: BTreeMap<(DeviceId, u8), ActionId>,
-    loads: BTreeMap<ActionId, OpenLoad>,
+    answers: ById<Answers>,
+    lanes: SortedMap<(DeviceId, u8), ActionId>,
+    loads: ById<OpenLoad>,
     /// What batches that share a device got of it, by device.
-    served: BTreeMap<DeviceId, Served>,
+    served: SortedMap<DeviceId, Served>,
     /// By device; those that always have every model are not in it.
-    memories: BTreeMap<DeviceId, Memory>,
+    memories: SortedMap<DeviceId, Memory>,
     /// What each device is, and since which record.
-    devices: BTreeMap<DeviceId, (Change, u64)>,
+    devices: SortedMap<DeviceId, (Change, u64)>,
     /// A request that was told as pending, and when.
     pending: Option<(RequestId, Time)>,
     finished: bool,
@@ -198,10 +198,10 @@ impl Auditor {
             Record::Arrive { request, .. } => self.arrive(request),
             Record::Issue { batch, .. } => self.issue(batch),
             Record::Load { load, .. } => self.load(load),
-            Record::Begin { action, .. } if self.loads.contains_key(&action) => {
+            Record::Begin { action, .. } if self.loads.contains(action.0) => {
                 self.begin_load(action);
             }
-            Record::Close { action, outcome, .. } if self.loads.contains_key(&action) => {
+            Record::Close { action, outcome, .. } if self.loads.contains(action.0) => {
                 self.close_load(action, outcome);
             }
             Record::Begin { action, .. } => self.begin(action),
@@ -224,10 +224,10 @@ impl Auditor {
         if !self.finished {
             self.fault(Fault::NoFinish);
         }
-        for (id, live) in std::mem::take(&mut self.live) {
+        for (id, live) in std::mem::take(&mut self.live).iter() {
             if !live.ended {
                 let arrival = live.request.arrival;
-                self.fault(Fault::LeftWithoutEnd { request: id, arrival });
+                self.fault(Fault::LeftWithoutEnd { request: RequestId(id), arrival });
             }
         }
         self.report
@@ -284,14 +284,14 @@ impl Auditor {
         }
         let units = batch.units;
         self.check(u64::from(units) >= size, Fault::TooFewUnits { action, units, size });
-        self.open.insert(action, Open { batch, issued: self.report.records, began: None });
+        self.open.insert(action.0, Open { batch, issued: self.report.records, began: None });
     }
 
     /// Puts a request into a batch and gives its size.
     fn take_into(&mut self, batch: &BatchRecord, request: RequestId) -> u64 {
         let action = batch.action;
         let arrived = self.has_arrived(request);
-        let Some(live) = self.live.get_mut(&request) else {
+        let Some(live) = self.live.get_mut(request.0) else {
             self.fault(if arrived {
                 Fault::RunsAfterEnd { action, request }
             } else {
@@ -318,7 +318,7 @@ impl Auditor {
 
     fn begin(&mut self, action: ActionId) {
         let now = self.now;
-        let Some(open) = self.open.get_mut(&action) else {
+        let Some(open) = self.open.get_mut(action.0) else {
             return self.fault(Fault::BeginsWithoutIssue { action });
         };
         if let Some(first) = open.began {
@@ -334,7 +334,7 @@ impl Auditor {
         self.runs(action, device, model);
         let terms = self.terms.device(device.index());
         if terms.is_some_and(|terms| terms.sharing == Sharing::Processor) {
-            self.served.entry(device).or_default().begins(now, action);
+            self.served.get_or_default(device).begins(now, action);
         }
     }
 

@@ -5,6 +5,7 @@
 //! of the k CDFs as its CDF; that costs O(k · bins). Orloj's Eq. 8 writes the same law as a sum over
 //! all subsets of the batch, which is exponential in k; a test below proves that they agree.
 
+use crate::ordered::{SortedMap, sort_by};
 use crate::time::Span;
 
 /// A law given by bins. `edges` has one more element than there are bins; all in nanoseconds.
@@ -169,17 +170,17 @@ impl Histogram {
         let mut ends: Vec<f64> = steps.collect();
         let last = ends.last().copied().unwrap_or(f64::NEG_INFINITY);
         ends.extend(self.edges.iter().copied().filter(|e| *e > last));
-        let mut atoms = std::collections::BTreeMap::new();
+        let mut atoms: SortedMap<u64, f64> = SortedMap::default();
         let mut below = 0.0;
         for end in ends {
             let upto = self.cdf(end);
             if upto > below {
-                *atoms.entry(f(end)).or_insert(0.0) += upto - below;
+                *atoms.get_or_default(f(end)) += upto - below;
                 below = upto;
             }
         }
         let (mut edges, mut masses) = (Vec::new(), Vec::new());
-        for (ns, mass) in atoms {
+        for &(ns, mass) in atoms.iter() {
             // An atom is a bin of one nanosecond.
             match edges.last() {
                 Some(end) if *end == ns as f64 => {}
@@ -229,7 +230,7 @@ impl Histogram {
         cdf: impl FnMut(f64) -> f64,
     ) -> Histogram {
         let mut edges: Vec<f64> = laws.flat_map(|h| h.edges.iter().copied()).collect();
-        edges.sort_by(f64::total_cmp);
+        sort_by(&mut edges, f64::total_cmp);
         edges.dedup();
         let cdf = edges.iter().copied().map(cdf).collect();
         Histogram { edges, cdf }

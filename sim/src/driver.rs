@@ -31,6 +31,7 @@ use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, In
 use crate::event_queue::{EventQueue, Handle, Place};
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
+use crate::ordered::SortedMap;
 use crate::policy::Policy;
 use crate::request::{self, ActionId, DeviceId, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
@@ -38,7 +39,6 @@ use crate::time::{Span, Time};
 use due::Due;
 use ends::{End, Ends};
 use shared::Shared;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -122,7 +122,7 @@ struct VirtualHost<'w> {
     queue: EventQueue<Due>,
     ends: Ends,
     /// The wake-up at which an executor's window opens.
-    windows: BTreeMap<(DeviceId, u8), Option<Handle>>,
+    windows: SortedMap<(DeviceId, u8), Option<Handle>>,
     shared: Shared,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
@@ -131,7 +131,7 @@ struct VirtualHost<'w> {
     /// Stalls of the host, if its law has any.
     stalls: Option<Calendar>,
     /// Results of which a known machine's controller has not learned yet.
-    unseen: BTreeMap<(u64, u64), (Time, ActionId, DeviceId, Span)>,
+    unseen: SortedMap<(u64, u64), (Time, ActionId, DeviceId, Span)>,
     /// The last input was handled then: with stalls later than it was due.
     handled: Time,
 }
@@ -273,13 +273,13 @@ impl<'w> VirtualHost<'w> {
             world,
             queue,
             ends: Ends::default(),
-            windows: BTreeMap::new(),
+            windows: SortedMap::default(),
             shared: Shared::default(),
             timers: Timers::default(),
             sources: slots,
             arrival: None,
             stalls: (!world.stalls.is_none()).then(|| Calendar::new(world.stalls.clone())),
-            unseen: BTreeMap::new(),
+            unseen: SortedMap::default(),
             handled: Time::ZERO,
         };
         host.look_at_sources();
@@ -421,7 +421,7 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
-                let window = self.windows.entry((device, executor)).or_default();
+                let window = self.windows.get_or_default((device, executor));
                 self.queue.set(window, at, rank, Due::Wake(wake));
             }
             _ => {

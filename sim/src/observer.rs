@@ -134,78 +134,74 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// An observer that passes on all that it is told to each `$part`.
+macro_rules! pass_on {
+    ($self:ident, $($part:expr),+) => {
+        #[inline(always)]
+        fn arrived(&mut $self, now: Time, request: &Request) {
+            $($part.arrived(now, request);)+
+        }
+        fn issued(&mut $self, now: Time, batch: &Batch<'_>) {
+            $($part.issued(now, batch);)+
+        }
+        #[inline(always)]
+        fn began(&mut $self, now: Time, batch: &Batch<'_>) {
+            $($part.began(now, batch);)+
+        }
+        #[inline(always)]
+        fn closed(&mut $self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+            $($part.closed(now, batch, start, outcome);)+
+        }
+        #[inline(always)]
+        fn ended(&mut $self, now: Time, request: &Request, end: End, start: Option<Time>) {
+            $($part.ended(now, request, end, start);)+
+        }
+        fn load_issued(&mut $self, now: Time, load: &Load) {
+            $($part.load_issued(now, load);)+
+        }
+        fn load_began(&mut $self, now: Time, load: &Load) {
+            $($part.load_began(now, load);)+
+        }
+        fn load_closed(&mut $self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+            $($part.load_closed(now, load, start, outcome);)+
+        }
+        fn unloaded(&mut $self, now: Time, device: DeviceId, model: ModelId) {
+            $($part.unloaded(now, device, model);)+
+        }
+        fn cold(&mut $self, now: Time, request: &Request) {
+            $($part.cold(now, request);)+
+        }
+        fn device(&mut $self, now: Time, device: DeviceId, change: Change) {
+            $($part.device(now, device, change);)+
+        }
+        fn provisioned(&mut $self, now: Time, kind: u32, count: u32) {
+            $($part.provisioned(now, kind, count);)+
+        }
+        fn wants_expected(&$self) -> bool {
+            $($part.wants_expected())||+
+        }
+        fn expected(&mut $self, now: Time, action: ActionId, expected: Expected) {
+            $($part.expected(now, action, expected);)+
+        }
+        fn wants_reasons(&$self) -> bool {
+            $($part.wants_reasons())||+
+        }
+        fn why(&mut $self, now: Time, request: RequestId, text: &str) {
+            $($part.why(now, request, text);)+
+        }
+        fn stop(&$self) -> bool {
+            $($part.stop())||+
+        }
+        fn finished(&mut $self, now: Time) {
+            $($part.finished(now);)+
+        }
+    };
+}
+
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    #[inline(always)]
-    fn arrived(&mut self, now: Time, request: &Request) {
-        self.0.arrived(now, request);
-        self.1.arrived(now, request);
-    }
-    fn issued(&mut self, now: Time, batch: &Batch<'_>) {
-        self.0.issued(now, batch);
-        self.1.issued(now, batch);
-    }
-    #[inline(always)]
-    fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        self.0.began(now, batch);
-        self.1.began(now, batch);
-    }
-    #[inline(always)]
-    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
-        self.0.closed(now, batch, start, outcome);
-        self.1.closed(now, batch, start, outcome);
-    }
-    #[inline(always)]
-    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
-        self.0.ended(now, request, end, start);
-        self.1.ended(now, request, end, start);
-    }
-    fn load_issued(&mut self, now: Time, load: &Load) {
-        self.0.load_issued(now, load);
-        self.1.load_issued(now, load);
-    }
-    fn load_began(&mut self, now: Time, load: &Load) {
-        self.0.load_began(now, load);
-        self.1.load_began(now, load);
-    }
-    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
-        self.0.load_closed(now, load, start, outcome);
-        self.1.load_closed(now, load, start, outcome);
-    }
-    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
-        self.0.unloaded(now, device, model);
-        self.1.unloaded(now, device, model);
-    }
-    fn cold(&mut self, now: Time, request: &Request) {
-        self.0.cold(now, request);
-        self.1.cold(now, request);
-    }
-    fn device(&mut self, now: Time, device: DeviceId, change: Change) {
-        self.0.device(now, device, change);
-        self.1.device(now, device, change);
-    }
-    fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
-        self.0.provisioned(now, kind, count);
-        self.1.provisioned(now, kind, count);
-    }
-    fn wants_expected(&self) -> bool {
-        self.0.wants_expected() || self.1.wants_expected()
-    }
-    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
-        self.0.expected(now, action, expected);
-        self.1.expected(now, action, expected);
-    }
-    fn wants_reasons(&self) -> bool {
-        self.0.wants_reasons() || self.1.wants_reasons()
-    }
-    fn stop(&self) -> bool {
-        self.0.stop() || self.1.stop()
-    }
-    fn why(&mut self, now: Time, request: RequestId, text: &str) {
-        self.0.why(now, request, text);
-        self.1.why(now, request, text);
-    }
-    fn finished(&mut self, now: Time) {
-        self.0.finished(now);
-        self.1.finished(now);
-    }
+    pass_on!(self, self.0, self.1);
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    pass_on!(self, **self);
 }

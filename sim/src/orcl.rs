@@ -18,6 +18,7 @@
 //! - A pool without a base instance leaves what no auxiliary one may take; its throughput is zero then.
 //!   The paper has no such pool.
 
+use crate::ordered::sort_by_key;
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -54,7 +55,7 @@ pub fn orcl(
         sizes.iter().enumerate().map(|(number, &size)| Sized { size, number }).collect();
     queries.sort_unstable();
     let mut order: Vec<usize> = (0..instances.len()).collect();
-    order.sort_by_key(|&i| (!instances[i].0, instances[i].1, i));
+    sort_by_key(&mut order, |&i| (!instances[i].0, instances[i].1, i));
     let mut free: BinaryHeap<Reverse<(Time, usize)>> =
         (0..order.len()).map(|place| Reverse((Time::ZERO, place))).collect();
     let (mut smallest, mut left) = (0, queries.len());

@@ -5,6 +5,7 @@
 
 use crate::distribution::Histogram;
 use crate::latency::Latency;
+use crate::ordered::SortedMap;
 use crate::penalty::Penalty;
 use crate::rng::Stream;
 use crate::time::Span;
@@ -88,27 +89,27 @@ impl ModelProfile {
         mut draw: impl FnMut() -> (usize, Span),
         bins: usize,
     ) -> ModelProfile {
-        let mut samples: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+        let mut samples: SortedMap<usize, Vec<Span>> = SortedMap::default();
         let mut profiles = Vec::new();
         for &size in sizes {
             let batch = |_| {
                 let mut longest = Span::ZERO;
                 for _ in 0..size {
                     let (app, alone) = draw();
-                    samples.entry(app).or_default().push(alone);
+                    samples.get_or_default(app).push(alone);
                     longest = longest.max(alone);
                 }
                 law.batch(size, longest)
             };
             profiles.push(SizeProfile::of(size, (0..batches).map(batch)));
         }
-        let drawn: u64 = samples.values().map(|s| s.len() as u64).sum();
-        let total: Span = samples.values().flatten().copied().sum();
+        let drawn: u64 = samples.iter().map(|(_, s)| s.len() as u64).sum();
+        let total: Span = samples.iter().flat_map(|(_, s)| s).copied().sum();
         let typical = Span::from_ns(total.ns() / drawn.max(1));
         for p in &mut profiles {
             p.typical = law.batch(p.size, typical);
         }
-        let app = |(app, all): (&usize, &Vec<Span>)| AppProfile {
+        let app = |(app, all): &(usize, Vec<Span>)| AppProfile {
             app: *app,
             weight: all.len() as f64,
             law: Histogram::from_samples(all, bins),

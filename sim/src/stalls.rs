@@ -8,9 +8,10 @@
 //! A host alternates between quiet times and bursts, of exponential lengths, with a rate of stalls in
 //! each (a Markov-modulated Poisson process).
 
+use crate::ordered::SortedMap;
 use crate::rng::Stream;
 use crate::time::{Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The law of a host's stalls.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,13 +85,13 @@ const ALL: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Calendar {
     law: Stalls,
-    processes: BTreeMap<u64, Process>,
+    processes: SortedMap<u64, Process>,
 }
 
 impl Calendar {
     /// Nothing is drawn yet.
     pub fn new(law: Stalls) -> Calendar {
-        Calendar { law, processes: BTreeMap::new() }
+        Calendar { law, processes: SortedMap::default() }
     }
 
     /// When a thread that begins at `now` has worked for `work`. A core's questions must not go back in
@@ -123,7 +124,7 @@ impl Calendar {
         until: Time,
     ) -> Option<(Time, Time)> {
         let law = &self.law;
-        let process = self.processes.entry(process).or_insert_with(|| Process::new(law, process));
+        let process = self.processes.get_or_insert_with(process, || Process::new(law, process));
         process.after(law, asker, at, until)
     }
 }
@@ -142,7 +143,7 @@ struct Process {
     /// Stalls that somebody may still ask for.
     ahead: VecDeque<(Time, Time)>,
     /// When each core's last question began. Only the stream of all cores has several.
-    asked: BTreeMap<u64, Time>,
+    asked: SortedMap<u64, Time>,
 }
 
 impl Process {
@@ -154,7 +155,7 @@ impl Process {
             changes_s: f64::INFINITY,
             drawn_s: 0.0,
             ahead: VecDeque::new(),
-            asked: BTreeMap::new(),
+            asked: SortedMap::default(),
         };
         let (quiet, burst) = (law.quiet.as_secs_f64(), law.burst.as_secs_f64());
         if burst > 0.0 {
@@ -187,7 +188,7 @@ impl Process {
         // Not `at`: its batch may be stopped before, and another core may still ask from now on.
         self.asked.insert(asker.0, since);
         if self.ahead.front().is_some_and(|stall| stall.1 <= since) {
-            let floor = self.asked.values().copied().min().unwrap_or(since);
+            let floor = self.asked.iter().map(|asked| asked.1).min().unwrap_or(since);
             while self.ahead.front().is_some_and(|stall| stall.1 <= floor) {
                 self.ahead.pop_front();
             }

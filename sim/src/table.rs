@@ -4,7 +4,7 @@
 //! one comparison; an entry that is in the way of a much later one moves to the map, and one that stays
 //! for ever costs one entry, not everything that came after it. It is not a general map.
 
-use std::collections::BTreeMap;
+use crate::ordered::{ById, sort_by_key};
 
 /// Slots at the start.
 const LEAST: usize = 64;
@@ -22,14 +22,14 @@ struct Slot<T> {
 pub struct Table<T> {
     /// A power of two of them.
     slots: Vec<Slot<T>>,
-    stragglers: BTreeMap<u64, T>,
+    stragglers: ById<T>,
     next: u64,
     live: usize,
 }
 
 impl<T: Default> Default for Table<T> {
     fn default() -> Self {
-        Table { slots: free_slots(LEAST), stragglers: BTreeMap::new(), next: 0, live: 0 }
+        Table { slots: free_slots(LEAST), stragglers: ById::default(), next: 0, live: 0 }
     }
 }
 
@@ -138,12 +138,12 @@ impl<T: Default> Table<T> {
 
     #[cold]
     fn straggler(&self, id: u64) -> Option<&T> {
-        self.stragglers.get(&id)
+        self.stragglers.get(id)
     }
 
     #[cold]
     fn straggler_mut(&mut self, id: u64) -> Option<&mut T> {
-        self.stragglers.get_mut(&id)
+        self.stragglers.get_mut(id)
     }
 
     /// Takes the entry out.
@@ -171,7 +171,7 @@ impl<T: Default> Table<T> {
 
     #[cold]
     fn discard_straggler(&mut self, id: u64) {
-        let straggler = self.stragglers.remove(&id);
+        let straggler = self.stragglers.remove(id);
         assert!(straggler.is_some(), "entry {id} is not alive");
     }
 
@@ -179,8 +179,8 @@ impl<T: Default> Table<T> {
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         let taken = self.slots.iter().enumerate().filter(|(place, _)| self.is_taken(*place));
         let mut all: Vec<(u64, &T)> = taken.map(|(_, slot)| (slot.id, &slot.value)).collect();
-        all.extend(self.stragglers.iter().map(|(id, value)| (*id, value)));
-        all.sort_unstable_by_key(|entry| entry.0);
+        all.extend(self.stragglers.iter());
+        sort_by_key(&mut all, |entry| entry.0);
         all.into_iter()
     }
 }
@@ -188,6 +188,7 @@ impl<T: Default> Table<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn one_that_stays_costs_one_entry() {
@@ -198,7 +199,7 @@ mod tests {
             assert_eq!(table.get(id), Some(&i));
             assert_eq!(table.remove(id), Some(i));
         }
-        assert_eq!((table.slots.len(), table.stragglers.len()), (LEAST, 1));
+        assert_eq!((table.slots.len(), table.stragglers.iter().count()), (LEAST, 1));
         assert_eq!(table.get(stays), Some(&0));
         assert_eq!(table.iter().collect::<Vec<_>>(), vec![(stays, &0)]);
         assert_eq!(table.get(99_999), None);

@@ -6,6 +6,7 @@
 
 mod html;
 mod markdown;
+mod markup;
 mod parts;
 mod rerun;
 mod rows;

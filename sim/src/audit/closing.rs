@@ -9,7 +9,7 @@ use crate::time::{Span, Time};
 
 impl Auditor {
     pub(super) fn close(&mut self, action: ActionId, outcome: Closed) {
-        let Some(open) = self.open.remove(&action) else {
+        let Some(open) = self.open.remove(action.0) else {
             return self.fault(Fault::ClosesWithoutIssue { action, outcome });
         };
         let lane = (open.batch.device, open.batch.lane);
@@ -35,7 +35,7 @@ impl Auditor {
             left += usize::from(self.give_back(action, *request, done));
         }
         if done && left > 0 {
-            self.answers.insert(action, Answers { left, at: None });
+            self.answers.insert(action.0, Answers { left, at: None });
         }
     }
 
@@ -90,13 +90,13 @@ impl Auditor {
 
     /// Takes a request out of a batch that has closed; whether it has not ended.
     fn give_back(&mut self, action: ActionId, request: RequestId, done: bool) -> bool {
-        let Some(live) = self.live.get_mut(&request) else { return false };
+        let Some(live) = self.live.get_mut(request.0) else { return false };
         if live.batch != Some(action) {
             return false;
         }
         live.batch = None;
         if live.ended {
-            self.live.remove(&request);
+            self.live.remove(request.0);
             return false;
         }
         if done && let Some((before, _)) = live.done.replace((action, self.now)) {

@@ -5,10 +5,10 @@
 
 use super::{Auditor, Fault};
 use crate::log::{Closed, LoadRecord};
+use crate::ordered::{SortedMap, SortedSet};
 use crate::policy::Refusal;
 use crate::request::{ActionId, DeviceId, ModelId};
 use crate::time::Time;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A load that has not closed.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ pub(super) struct Memory {
     /// `None` where pages are not counted.
     pages: Option<u32>,
     used: u64,
-    holds: BTreeSet<ModelId>,
+    holds: SortedSet<ModelId>,
     /// The load that runs.
     loading: Option<ActionId>,
     /// Batches that run, by model.
-    running: BTreeMap<ModelId, BTreeSet<ActionId>>,
+    running: SortedMap<ModelId, SortedSet<ActionId>>,
 }
 
 impl Auditor {
@@ -54,7 +54,7 @@ impl Auditor {
     /// A batch of a model begins on a device.
     pub(super) fn runs(&mut self, action: ActionId, device: DeviceId, model: ModelId) {
         let Some(memory) = self.memories.get_mut(&device) else { return };
-        memory.running.entry(model).or_default().insert(action);
+        memory.running.get_or_default(model).insert(action);
         let there = memory.holds.contains(&model);
         self.check(there, Fault::RunsAbsentModel { action, device, model });
     }
@@ -73,7 +73,7 @@ impl Auditor {
     pub(super) fn load(&mut self, load: LoadRecord) {
         if self.is_new(load.action, load.device) {
             let open = OpenLoad { load, issued: self.report.records, began: None, took: 0 };
-            self.loads.insert(load.action, open);
+            self.loads.insert(load.action.0, open);
         }
     }
 
@@ -83,7 +83,7 @@ impl Auditor {
 
     pub(super) fn begin_load(&mut self, action: ActionId) {
         let now = self.now;
-        let Some(open) = self.loads.get_mut(&action) else { return };
+        let Some(open) = self.loads.get_mut(action.0) else { return };
         if let Some(first) = open.began {
             return self.fault(Fault::BeginsTwice { action, first });
         }
@@ -97,7 +97,7 @@ impl Auditor {
         memory.used += took;
         let (used, limit) = (memory.used, memory.pages);
         let before = memory.loading.replace(action);
-        if let Some(open) = self.loads.get_mut(&action) {
+        if let Some(open) = self.loads.get_mut(action.0) {
             open.took = took;
         }
         if let Some(running) = before {
@@ -110,7 +110,7 @@ impl Auditor {
     }
 
     pub(super) fn close_load(&mut self, action: ActionId, outcome: Closed) {
-        let Some(OpenLoad { load, began, took, .. }) = self.loads.remove(&action) else { return };
+        let Some(OpenLoad { load, began, took, .. }) = self.loads.remove(action.0) else { return };
         let LoadRecord { device, model, latest, .. } = load;
         self.check_close(action, device, (began, latest), outcome);
         let done = matches!(outcome, Closed::Done(_));

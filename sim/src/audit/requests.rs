@@ -31,7 +31,7 @@ impl Auditor {
         self.check_names_and_terms(&request);
         self.report.requests += 1;
         self.next_request = id.0.saturating_add(1);
-        self.live.insert(id, Live { request, batch: None, done: None, ended: false });
+        self.live.insert(id.0, Live { request, batch: None, done: None, ended: false });
     }
 
     /// Whether a request is one that the names and terms of the log admit.
@@ -54,7 +54,7 @@ impl Auditor {
 
     pub(super) fn end(&mut self, request: RequestId, end: End) {
         let (now, arrived) = (self.now, self.has_arrived(request));
-        let Some(live) = self.live.get_mut(&request).filter(|l| !l.ended) else {
+        let Some(live) = self.live.get_mut(request.0).filter(|l| !l.ended) else {
             return self.fault(if arrived {
                 Fault::EndsTwice { request }
             } else {
@@ -64,7 +64,7 @@ impl Auditor {
         live.ended = true;
         let (whole, deadline, done) = (live.request, live.request.deadline, live.done);
         if live.batch.is_none() {
-            self.live.remove(&request);
+            self.live.remove(request.0);
         }
         self.report.ends[end.index()] += 1;
         self.pay(&whole, end);
@@ -91,7 +91,7 @@ impl Auditor {
     /// A request of a batch that closed as done ends now: with the others of it, if it is answered.
     fn end_of_batch(&mut self, action: ActionId, request: RequestId, end: End) {
         let now = self.now;
-        let Some(answers) = self.answers.get_mut(&action) else { return };
+        let Some(answers) = self.answers.get_mut(action.0) else { return };
         let answered = matches!(end, End::InTime | End::Late);
         let others = if answered { *answers.at.get_or_insert(now) } else { now };
         self.leave(action);
@@ -100,10 +100,10 @@ impl Auditor {
 
     /// One request less of a batch that closed as done has to end.
     pub(super) fn leave(&mut self, action: ActionId) {
-        let Some(answers) = self.answers.get_mut(&action) else { return };
+        let Some(answers) = self.answers.get_mut(action.0) else { return };
         answers.left -= 1;
         if answers.left == 0 {
-            self.answers.remove(&action);
+            self.answers.remove(action.0);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What batches that share a device got of it: rule 11.
 
+use crate::ordered::SortedMap;
 use crate::request::ActionId;
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
 
 /// Binary digits of a nanosecond of service: the engine counts in them, and rounds down.
 const DIGITS: u32 = 32;
@@ -13,7 +13,7 @@ pub(super) struct Served {
     sum: u128,
     counted: Time,
     /// Of each batch that runs: the sum when it began.
-    since: BTreeMap<ActionId, u128>,
+    since: SortedMap<ActionId, u128>,
 }
 
 impl Served {

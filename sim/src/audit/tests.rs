@@ -511,7 +511,8 @@ fn memory_is_for_what_is_alive() {
     let mut auditor = Auditor::default();
     for record in log() {
         auditor.record(record);
-        assert!(auditor.live.len() < 60 && auditor.open.len() <= 3 && auditor.lanes.len() <= 3);
+        let [live, open] = [auditor.live.iter().count(), auditor.open.iter().count()];
+        assert!(live < 60 && open <= 3 && auditor.lanes.len() <= 3);
     }
     assert!(auditor.live.is_empty() && auditor.open.is_empty() && auditor.lanes.is_empty());
     assert!(auditor.answers.is_empty());

@@ -3,10 +3,11 @@
 //! Of batches that share their device they do move: those are in the queue.
 
 use crate::event_queue::Place;
+use crate::ordered::SortedSet;
 use crate::request::{ActionId, DeviceId};
 use crate::time::Span;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// The end of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +27,7 @@ pub(super) struct Ends {
     /// The others.
     heap: BinaryHeap<Reverse<End>>,
     /// Of these, the ones that do not come.
-    stopped: BTreeSet<ActionId>,
+    stopped: SortedSet<ActionId>,
 }
 
 impl Ends {

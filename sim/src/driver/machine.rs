@@ -63,10 +63,9 @@ impl VirtualHost<'_> {
 
     #[cold]
     fn learn_some(&mut self, handled: u64) {
-        while let Some(first) = self.unseen.first_entry()
-            && first.key().0 <= handled
+        while self.unseen.first().is_some_and(|first| first.0.0 <= handled)
+            && let Some((_, (at, action, device, busy))) = self.unseen.pop_first()
         {
-            let (at, action, device, busy) = first.remove();
             self.ends_at(at, action, device, busy);
         }
     }

@@ -49,7 +49,7 @@ pub fn in_bins<'w>(
     policy: Box<dyn Policy>,
     observer: (Metrics, (TimeSeries, (Panels, Predictions))),
 ) -> Run<(TimeSeries, (Panels, Predictions))> {
-    simulate(world, sources, policy, observer)
+    beside(world, sources, policy, observer)
 }
 
 /// The first with a schedule log.
@@ -60,7 +60,7 @@ pub fn logged<'w>(
     policy: Box<dyn Policy>,
     observer: (Metrics, (TimeSeries, LogWriter<Box<dyn Write>>)),
 ) -> Run<(TimeSeries, LogWriter<Box<dyn Write>>)> {
-    simulate(world, sources, policy, observer)
+    beside(world, sources, policy, observer)
 }
 
 /// The first, unless it is told to end.
@@ -71,5 +71,27 @@ pub fn until_told<'w>(
     policy: Box<dyn Policy>,
     observer: (Metrics, (TimeSeries, UntilTold)),
 ) -> Run<(TimeSeries, UntilTold)> {
+    beside(world, sources, policy, observer)
+}
+
+/// [`watched`] with one more observer, for all of which the loop is compiled once.
+fn beside<'w, O: Observer>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    (metrics, (series, mut other)): (Metrics, (TimeSeries, O)),
+) -> Run<(TimeSeries, O)> {
+    let run = any(world, sources, policy, (metrics, (series, &mut other)));
+    let Finished { policy, observer: (metrics, (series, _)), end, events, failure } = run;
+    Finished { policy, observer: (metrics, (series, other)), end, events, failure }
+}
+
+#[inline(never)]
+fn any<'w, 'o>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    observer: (Metrics, (TimeSeries, &'o mut (dyn Observer + 'o))),
+) -> Run<(TimeSeries, &'o mut (dyn Observer + 'o))> {
     simulate(world, sources, policy, observer)
 }

@@ -4,9 +4,9 @@
 use super::due::Due;
 use crate::core::Wake;
 use crate::event_queue::{EventQueue, Handle, Place};
+use crate::ordered::ById;
 use crate::policy::TimerKey;
 use crate::time::Time;
-use std::collections::BTreeMap;
 
 /// How many stand beside the queue.
 const FIXED: usize = 4;
@@ -20,12 +20,12 @@ pub(super) struct Timers {
     first: Place,
     /// Handles of the others, some of which have gone off.
     small: Vec<Option<Handle>>,
-    large: BTreeMap<u64, Option<Handle>>,
+    large: ById<Option<Handle>>,
 }
 
 impl Default for Timers {
     fn default() -> Timers {
-        let (small, large) = (Vec::new(), BTreeMap::new());
+        let (small, large) = (Vec::new(), ById::default());
         Timers { fixed: [Place::NONE; FIXED], first: Place::NONE, small, large }
     }
 }
@@ -38,7 +38,7 @@ impl Timers {
             return self.fix(key, queue.stamp(at, wake.rank()));
         }
         let handle = if key.0 >= SMALL {
-            self.large.entry(key.0).or_default()
+            self.large.get_or_default(key.0)
         } else {
             if self.small.len() as u64 <= key.0 {
                 self.small.resize(key.0 as usize + 1, None);
@@ -54,7 +54,7 @@ impl Timers {
             return self.fix(key, Place::NONE);
         }
         let handle = if key.0 >= SMALL {
-            self.large.remove(&key.0).flatten()
+            self.large.remove(key.0).flatten()
         } else {
             self.small.get_mut(key.0 as usize).and_then(Option::take)
         };
@@ -65,7 +65,7 @@ impl Timers {
     #[inline]
     pub fn gone_off(&mut self, key: TimerKey) {
         if key.0 >= SMALL {
-            self.large.remove(&key.0);
+            self.large.remove(key.0);
         }
     }
 

@@ -23,8 +23,8 @@ pub use fault::{Fault, Finding, Report};
 use super::job::{Bytes, Job, JobId, Slowdown, Width};
 use super::log::Terms;
 use super::record::{JobObserver, LaneId, On, Record};
+use crate::ordered::{ById, SortedMap};
 use crate::time::{Span, Time};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Audits the records of a run.
 pub fn audit(terms: Terms, records: impl IntoIterator<Item = (Time, Record)>) -> Report {
@@ -41,11 +41,11 @@ pub struct Auditor {
     now: Time,
     finished: bool,
     last_end: Time,
-    submitted: BTreeSet<JobId>,
+    submitted: ById<()>,
     /// Jobs that have not ended, by stage; a stage without any stays.
-    open: BTreeMap<u32, u64>,
-    alive: BTreeMap<JobId, Alive>,
-    lanes: BTreeMap<LaneId, Lane>,
+    open: SortedMap<u32, u64>,
+    alive: ById<Alive>,
+    lanes: SortedMap<LaneId, Lane>,
     persistent: u128,
     sizes: u128,
     /// The largest iterations of all lanes, summed up.
@@ -55,7 +55,7 @@ pub struct Auditor {
     /// often its rate has changed.
     lane_clock: (u128, u128, u64),
     /// By worker, who has how many parts of it: (job, parts).
-    workers: BTreeMap<u32, Vec<(JobId, u32)>>,
+    workers: SortedMap<u32, Vec<(JobId, u32)>>,
     report: Report,
 }
 
@@ -132,7 +132,8 @@ impl Auditor {
         if !self.finished {
             self.fault(Fault::NoFinish);
         }
-        for job in std::mem::take(&mut self.alive).into_keys() {
+        for (job, _) in std::mem::take(&mut self.alive).iter() {
+            let job = JobId(job as u32);
             self.fault(Fault::LeftWithoutEnd { job });
         }
         self.report
@@ -158,30 +159,30 @@ impl Auditor {
 
     fn submit(&mut self, job: JobId, what: Job) {
         self.report.jobs += 1;
-        if !self.submitted.insert(job) {
+        if self.submitted.insert(job.0.into(), ()).is_some() {
             return self.fault(Fault::SubmittedTwice { job });
         }
         if what.iterations == 0 || what.iteration == Span::ZERO {
             return self.fault(Fault::NoWork { job });
         }
         let stage = what.stage;
-        let open = self.open.range(..stage).map(|s| s.1).sum();
+        let open = self.open.range(..stage).iter().map(|s| s.1).sum();
         if open > 0 {
             self.fault(Fault::StageEarly { job, stage, open });
         }
         if stage > 0 && !self.open.contains_key(&(stage - 1)) {
             self.fault(Fault::StageSkipped { job, stage });
         }
-        if let Some(later) = self.open.keys().next_back().copied().filter(|last| *last > stage) {
+        if let Some(later) = self.open.last().map(|last| last.0).filter(|last| *last > stage) {
             self.fault(Fault::StageLate { job, stage, later });
         }
-        *self.open.entry(stage).or_default() += 1;
+        *self.open.get_or_default(stage) += 1;
         let left = Span::from_ns(what.iteration.ns().saturating_mul(what.iterations));
-        self.alive.insert(job, Alive { what, left, lane: None, run: None });
+        self.alive.insert(job.0.into(), Alive { what, left, lane: None, run: None });
     }
 
     fn resize(&mut self, id: LaneId, size: Bytes) {
-        let lane = self.lanes.entry(id).or_default();
+        let lane = self.lanes.get_or_default(id);
         self.sizes = self.sizes + u128::from(size) - u128::from(lane.size);
         lane.size = size;
         let small = lane.jobs.iter().find(|j| j.1 > size).copied();
@@ -199,7 +200,7 @@ impl Auditor {
     }
 
     fn place(&mut self, job: JobId, id: LaneId) {
-        let Some(alive) = self.alive.get_mut(&job) else {
+        let Some(alive) = self.alive.get_mut(job.0.into()) else {
             return self.fault(Fault::NotHere { job });
         };
         if let Some(old) = alive.lane {
@@ -207,7 +208,7 @@ impl Auditor {
         }
         alive.lane = Some(id);
         let (persistent, ephemeral) = (alive.what.persistent, alive.what.ephemeral);
-        let lane = self.lanes.entry(id).or_default();
+        let lane = self.lanes.get_or_default(id);
         let before = lane.largest();
         lane.jobs.push((job, ephemeral));
         self.largest = self.largest + lane.largest() - before;
@@ -224,7 +225,7 @@ impl Auditor {
     }
 
     fn run(&mut self, job: JobId, on: On) {
-        let Some(alive) = self.alive.get(&job) else {
+        let Some(alive) = self.alive.get(job.0.into()) else {
             return self.fault(Fault::NotHere { job });
         };
         if alive.run.is_some() {
@@ -234,7 +235,7 @@ impl Auditor {
         match &on {
             On::Lane => {
                 let Some(id) = lane else { return self.fault(Fault::NoLane { job }) };
-                let lane = self.lanes.entry(id).or_default();
+                let lane = self.lanes.get_or_default(id);
                 if let Some(other) = lane.runs.replace(job) {
                     self.fault(Fault::LaneRunsTwo { job, lane: id, other });
                 }
@@ -245,7 +246,7 @@ impl Auditor {
             On::Workers(workers) => workers.iter().for_each(|w| self.take(job, *w, 1)),
         }
         let run = Run { on, since: self.now, clock: self.lane_clock };
-        self.alive.get_mut(&job).expect("it was there").run = Some(run);
+        self.alive.get_mut(job.0.into()).expect("it was there").run = Some(run);
     }
 
     fn take(&mut self, job: JobId, worker: u32, parts: u32) {
@@ -253,7 +254,7 @@ impl Auditor {
         if worker >= workers {
             return self.fault(Fault::NoSuchWorker { job, worker, workers });
         }
-        let users = self.workers.entry(worker).or_default();
+        let users = self.workers.get_or_default(worker);
         let is_twice = users.iter().any(|u| u.0 == job);
         users.push((job, parts));
         let is_full = more_than_one(users.iter().map(|u| u.1));
@@ -265,7 +266,7 @@ impl Auditor {
     }
 
     fn stop(&mut self, job: JobId, left: Span) {
-        let Some(alive) = self.alive.get_mut(&job) else {
+        let Some(alive) = self.alive.get_mut(job.0.into()) else {
             return self.fault(Fault::NotHere { job });
         };
         let Some(run) = alive.run.take() else {
@@ -286,7 +287,7 @@ impl Auditor {
             On::Workers(workers) => workers,
         };
         for worker in workers {
-            self.workers.entry(*worker).or_default().retain(|u| u.0 != job);
+            self.workers.get_or_default(*worker).retain(|u| u.0 != job);
         }
         if !left.ns().is_multiple_of(iteration.ns()) {
             self.fault(Fault::StopsWithinAnIteration { job, left });
@@ -326,7 +327,7 @@ impl Auditor {
     }
 
     fn done(&mut self, job: JobId) {
-        let Some(alive) = self.alive.remove(&job) else {
+        let Some(alive) = self.alive.remove(job.0.into()) else {
             return self.fault(Fault::NotHere { job });
         };
         self.report.done += 1;

@@ -18,6 +18,7 @@ use super::policy::{Action, Event, JobPolicy, Known};
 use super::record::{JobObserver, LaneId, On, Record};
 use super::runs::{Running, Runs};
 use crate::event_queue::{EventQueue, Place};
+use crate::ordered::sort_by_key;
 use crate::time::{Span, Time};
 
 /// A run that is over.
@@ -72,7 +73,7 @@ struct Submissions {
 impl Submissions {
     fn new(jobs: &[Job]) -> Submissions {
         let mut order: Vec<JobId> = (0..jobs.len() as u32).map(JobId).collect();
-        order.sort_by_key(|id| {
+        sort_by_key(&mut order, |id| {
             let job = &jobs[id.0 as usize];
             (job.stage, job.submitted, *id)
         });

@@ -8,10 +8,10 @@
 use super::Sketch;
 use crate::cluster::{Change, Sharing};
 use crate::observer::{Batch, Load, Observer};
+use crate::ordered::SortedMap;
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, ModelId, Request};
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
 
 /// One bin of a run. See the module's text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,7 @@ impl Panel {
 #[derive(Clone, Debug, Default)]
 struct Levels {
     /// Batches that run, by the number of their devices' lanes; those that share a device as one.
-    running: BTreeMap<u8, u64>,
+    running: SortedMap<u8, u64>,
     loading: u64,
     up: u64,
 }
@@ -105,7 +105,7 @@ pub struct Panels {
     bins: Vec<Panel>,
     levels: Levels,
     /// Batches that run on devices that they share.
-    sharers: BTreeMap<DeviceId, i64>,
+    sharers: SortedMap<DeviceId, i64>,
     changed_ns: u64,
     /// Devices that are up.
     up: Vec<bool>,
@@ -128,7 +128,7 @@ impl Panels {
             group_count,
             bins: Vec::new(),
             levels: Levels::default(),
-            sharers: BTreeMap::new(),
+            sharers: SortedMap::default(),
             changed_ns: 0,
             up: Vec::new(),
             is_cold: false,
@@ -177,7 +177,7 @@ impl Panels {
             let until = to.min((from / self.width_ns + 1) * self.width_ns);
             let bin = self.bin_at(from);
             let part = Span::from_ns(until - from);
-            for (lanes, batches) in &running {
+            for (lanes, batches) in running.iter() {
                 bin.busy += Span::from_ns((part * *batches).ns() / u64::from(*lanes));
             }
             bin.loading += part * loading;
@@ -192,7 +192,7 @@ impl Panels {
         if batch.sharing == Sharing::None {
             return true;
         }
-        let batches = self.sharers.entry(batch.device).or_default();
+        let batches = self.sharers.get_or_default(batch.device);
         *batches += more;
         // The first that begins, or the last that closes.
         *batches == i64::from(more > 0)
@@ -234,14 +234,14 @@ impl Observer for Panels {
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.step(now);
         if self.sharing(batch, 1) {
-            *self.levels.running.entry(batch.sharing.devices(batch.lanes)).or_default() += 1;
+            *self.levels.running.get_or_default(batch.sharing.devices(batch.lanes)) += 1;
         }
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         self.step(now);
         if start.is_some() && self.sharing(batch, -1) {
-            *self.levels.running.entry(batch.sharing.devices(batch.lanes)).or_default() -= 1;
+            *self.levels.running.get_or_default(batch.sharing.devices(batch.lanes)) -= 1;
         }
         if let Outcome::Done { .. } = outcome {
             let size = batch.requests.len() as u64;

@@ -7,10 +7,10 @@
 
 use super::Sketch;
 use crate::observer::{Batch, Load, Observer};
+use crate::ordered::ById;
 use crate::policy::{Expected, Outcome};
 use crate::request::ActionId;
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
 
 /// Errors with their sign: two tails, each with the actions of its side alone.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,7 +64,7 @@ impl PredictionErrors {
 /// The observer. See the module's text.
 #[derive(Clone, Debug, Default)]
 pub struct Predictions {
-    expected: BTreeMap<ActionId, Expected>,
+    expected: ById<Expected>,
     /// Of batches.
     pub batches: PredictionErrors,
     /// Of loads.
@@ -73,7 +73,7 @@ pub struct Predictions {
 
 impl Predictions {
     fn close(&mut self, action: ActionId, outcome: Outcome) -> Option<(Expected, Time, Time)> {
-        let expected = self.expected.remove(&action)?;
+        let expected = self.expected.remove(action.0)?;
         let Outcome::Done { start, end, .. } = outcome else { return None };
         Some((expected, start, end))
     }
@@ -85,7 +85,7 @@ impl Observer for Predictions {
     }
 
     fn expected(&mut self, _now: Time, action: ActionId, expected: Expected) {
-        self.expected.insert(action, expected);
+        self.expected.insert(action.0, expected);
     }
 
     fn closed(&mut self, _now: Time, batch: &Batch<'_>, _: Option<Time>, outcome: Outcome) {

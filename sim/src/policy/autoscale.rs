@@ -29,9 +29,9 @@ mod tests;
 
 use super::{Action, Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
+use crate::ordered::{SortedMap, SortedSet};
 use crate::request::{DeviceId, RequestId};
 use crate::time::{Span, Time};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The timer of the next look: the largest key, so that it comes after the inner policy's.
 const LOOK: TimerKey = TimerKey((1 << 56) - 1);
@@ -76,11 +76,11 @@ pub fn advised(devices: f64, bad_rate: f64, idle: f64, threshold: f64) -> f64 {
 pub struct Autoscale<P> {
     inner: P,
     config: Config,
-    up: BTreeSet<DeviceId>,
+    up: SortedSet<DeviceId>,
     /// What was sent to each device and has not come back; none for a device that has nothing.
-    sent: BTreeMap<DeviceId, u32>,
+    sent: SortedMap<DeviceId, u32>,
     /// The inner policy was told that they go. They are released when they have nothing left.
-    leaving: BTreeSet<DeviceId>,
+    leaving: SortedSet<DeviceId>,
     /// By number of the device: how many batches it runs at a time, at full speed.
     lanes: Vec<u8>,
     /// Asked for and not there yet.
@@ -104,9 +104,9 @@ impl<P: Policy> Autoscale<P> {
         Autoscale {
             inner,
             config,
-            up: BTreeSet::new(),
-            sent: BTreeMap::new(),
-            leaving: BTreeSet::new(),
+            up: SortedSet::default(),
+            sent: SortedMap::default(),
+            leaving: SortedSet::default(),
             lanes: Vec::new(),
             coming: 0,
             came: false,
@@ -166,7 +166,7 @@ impl<P: Policy> Autoscale<P> {
                         "{}: sends work to {device}, which goes",
                         self.inner.name()
                     );
-                    *self.sent.entry(device).or_insert(0) += 1;
+                    *self.sent.get_or_default(device) += 1;
                 }
                 _ => {}
             }

@@ -5,8 +5,8 @@
 
 use super::{Actions, Event, Exec, Known, Outcome, Refusal};
 use crate::cluster::{Change, DeviceView};
+use crate::ordered::SortedSet;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
-use std::collections::BTreeSet;
 
 /// Free lanes of devices, the last one next.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct FreeDevices {
     /// What runs on a device's other lanes than its first.
     beyond: Vec<(ActionId, DeviceId, u8)>,
     /// They take no more work. A result may still come from one that is gone already.
-    leaving: BTreeSet<DeviceId>,
+    leaving: SortedSet<DeviceId>,
 }
 
 impl FreeDevices {
@@ -184,7 +184,7 @@ mod tests {
             devices.take(ActionId(got.len() as u64));
             got.push((exec.device, exec.lane));
         }
-        let of = |batches: &[(DeviceId, u8)]| -> BTreeSet<DeviceId> {
+        let of = |batches: &[(DeviceId, u8)]| -> SortedSet<DeviceId> {
             batches.iter().map(|b| b.0).collect()
         };
         assert_eq!([&got[..3], &got[3..]].map(of).map(|devices| devices.len()), [3, 3]);

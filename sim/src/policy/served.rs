@@ -26,9 +26,10 @@ mod tests;
 
 use super::{Action, Actions, Event, Exec, Known, Lookup, Outcome, Policy, TimerKey};
 use crate::cluster::{Change, DeviceView, Footprint};
+use crate::ordered::ById;
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The timer of the end of the server's work: above the keys of policies, below the autoscaler's.
 const DONE: TimerKey = TimerKey((1 << 56) - 2);
@@ -90,10 +91,10 @@ pub struct Served<P> {
     /// It only waits for actions to be carried out before the policy is told of the next event.
     waits: bool,
     /// Timers that went off and wait in `told`, with the number of their turn.
-    fired: BTreeMap<TimerKey, u64>,
+    fired: ById<u64>,
     turns: u64,
     /// Answered requests whose result waits in `told`: the policy may still look them up.
-    answered: BTreeMap<RequestId, Request>,
+    answered: ById<Request>,
     actions: Actions,
     spare: Vec<Vec<RequestId>>,
 }
@@ -101,7 +102,7 @@ pub struct Served<P> {
 /// What the policy may look up: the engine's view, and the requests of results that it does not know.
 struct Behind<'a> {
     known: &'a Known<'a>,
-    answered: &'a BTreeMap<RequestId, Request>,
+    answered: &'a ById<Request>,
 }
 
 impl Lookup for Behind<'_> {
@@ -109,7 +110,7 @@ impl Lookup for Behind<'_> {
         self.known.devices()
     }
     fn request(&self, id: RequestId) -> Option<&Request> {
-        self.known.request(id).or_else(|| self.answered.get(&id))
+        self.known.request(id).or_else(|| self.answered.get(id.0))
     }
     fn footprint(&self, model: ModelId) -> Footprint {
         self.known.footprint(model)
@@ -132,9 +133,9 @@ impl<P: Policy> Served<P> {
             said: VecDeque::new(),
             busy: false,
             waits: false,
-            fired: BTreeMap::new(),
+            fired: ById::default(),
             turns: 0,
-            answered: BTreeMap::new(),
+            answered: ById::default(),
             actions: Actions::default(),
             spare: Vec::new(),
         }
@@ -148,7 +149,7 @@ impl<P: Policy> Served<P> {
             Event::Result { action, device, outcome, requests } => {
                 if matches!(outcome, Outcome::Done { .. }) {
                     let all = requests.iter().filter_map(|&id| known.request(id));
-                    self.answered.extend(all.map(|r| (r.id, *r)));
+                    all.for_each(|r| _ = self.answered.insert(r.id.0, *r));
                 }
                 let mut ids = self.spare.pop().unwrap_or_default();
                 ids.extend_from_slice(requests);
@@ -156,7 +157,7 @@ impl<P: Policy> Served<P> {
             }
             Event::Timer(key) => {
                 self.turns += 1;
-                self.fired.insert(key, self.turns);
+                self.fired.insert(key.0, self.turns);
                 Told::Timer(key, self.turns)
             }
             Event::Profiled { app, model, alone } => Told::Profiled { app, model, alone },
@@ -207,12 +208,12 @@ impl<P: Policy> Served<P> {
                 let (action, device, outcome) = (*action, *device, *outcome);
                 self.ask(now, Event::Result { action, device, outcome, requests }, known, out);
                 for id in requests {
-                    self.answered.remove(id);
+                    self.answered.remove(id.0);
                 }
             }
             Told::Timer(key, turn) => {
-                if self.fired.get(key) == Some(turn) {
-                    self.fired.remove(key);
+                if self.fired.get(key.0) == Some(turn) {
+                    self.fired.remove(key.0);
                     self.ask(now, Event::Timer(*key), known, out);
                 }
             }
@@ -285,11 +286,11 @@ impl<P: Policy> Served<P> {
                 }
             }
             Said::SetTimer(key, at) => {
-                self.fired.remove(&key);
+                self.fired.remove(key.0);
                 out.set_timer(key, at);
             }
             Said::ClearTimer(key) => {
-                self.fired.remove(&key);
+                self.fired.remove(key.0);
                 out.clear_timer(key);
             }
             Said::Provision { kind, count } => out.provision(kind, count),

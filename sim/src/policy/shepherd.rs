@@ -65,10 +65,10 @@ use super::free_devices::did_not_run;
 use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
+use crate::ordered::SortedSet;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
 use crate::time::Time;
-use std::collections::BTreeSet;
 
 /// The policy. See the module's text.
 pub struct Shepherd {
@@ -76,9 +76,9 @@ pub struct Shepherd {
     queues: Queues,
     gpus: Gpus,
     /// Models for which the arrival's loop is to be repeated.
-    again: BTreeSet<usize>,
+    again: SortedSet<usize>,
     /// Requests of stopped batches whose devices have not reported, but for those that were dropped.
-    held: BTreeSet<RequestId>,
+    held: SortedSet<RequestId>,
     ids: Vec<RequestId>,
 }
 
@@ -88,7 +88,7 @@ impl Shepherd {
         let queue =
             |p: &ModelProfile| Queue::new(config.ctrl, config.data, &p.estimates(config.max_batch));
         let queues = Queues::new(profiles.iter().map(queue).collect(), config.expired_head_bug);
-        let (gpus, again, held) = (Gpus::default(), BTreeSet::new(), BTreeSet::new());
+        let (gpus, again, held) = (Gpus::default(), SortedSet::default(), SortedSet::default());
         Shepherd { config, queues, gpus, again, held, ids: Vec::new() }
     }
 
@@ -142,7 +142,7 @@ impl Shepherd {
         while let Some(gpu) = self.next_to_stop(now, model, &growing, from) {
             self.try_preempt(now, gpu, model, out);
             from = gpu + 1;
-            growing.extend(&self.queues.changed);
+            self.queues.changed.iter().for_each(|model| _ = growing.insert(*model));
         }
     }
 
@@ -152,7 +152,7 @@ impl Shepherd {
         &self,
         now: Time,
         model: usize,
-        growing: &BTreeSet<usize>,
+        growing: &SortedSet<usize>,
         from: usize,
     ) -> Option<usize> {
         let size = self.queues[model].candidate(now);
@@ -283,7 +283,7 @@ impl Shepherd {
     /// A batch that was not to be stopped is over.
     fn ended(&mut self, now: Time, gpu: usize, outcome: Outcome, out: &mut Actions) {
         let Batch { model, requests, .. } = self.gpus.take(gpu);
-        let mut returned = BTreeSet::new();
+        let mut returned = SortedSet::default();
         match outcome {
             Outcome::Done { .. } => {}
             Outcome::Rejected(_) => {
@@ -318,8 +318,8 @@ impl Shepherd {
     }
 
     /// What follows when requests of these models have returned.
-    fn follow(&mut self, now: Time, returned: BTreeSet<usize>, out: &mut Actions) {
-        for model in returned {
+    fn follow(&mut self, now: Time, returned: SortedSet<usize>, out: &mut Actions) {
+        for &model in returned.iter() {
             match self.config.follow_up {
                 FollowUp::Preempted => self.arrived(now, model, out),
                 FollowUp::New => self.use_idle(now, model, out),

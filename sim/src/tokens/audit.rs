@@ -21,8 +21,8 @@ use super::law::Curve;
 use super::log::Terms;
 use super::record::{Record, TokenObserver};
 use super::request::{RequestId, TokenRequest};
+use crate::ordered::{ById, SortedSet};
 use crate::time::Time;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The auditor: give it every record, in order. It can watch a run while it runs.
 #[derive(Debug, Default)]
@@ -32,8 +32,8 @@ pub struct Auditor {
     now: Time,
     finished: bool,
     last_end: Time,
-    seen: BTreeSet<RequestId>,
-    alive: BTreeMap<RequestId, Alive>,
+    seen: ById<()>,
+    alive: ById<Alive>,
     /// Blocks that are taken.
     taken: u64,
     step: Option<Running>,
@@ -104,7 +104,8 @@ impl Auditor {
         if !self.finished {
             self.fault(Fault::NoFinish);
         }
-        for request in std::mem::take(&mut self.alive).into_keys() {
+        for (request, _) in std::mem::take(&mut self.alive).iter() {
+            let request = RequestId(request as u32);
             self.fault(Fault::LeftWithoutEnd { request });
         }
         self.report
@@ -120,19 +121,19 @@ impl Auditor {
 
     fn arrive(&mut self, request: RequestId, what: TokenRequest) {
         self.report.requests += 1;
-        if !self.seen.insert(request) {
+        if self.seen.insert(request.0.into(), ()).is_some() {
             return self.fault(Fault::ComesTwice { request });
         }
         if what.at != self.now {
             self.fault(Fault::ComesLate { request, at: what.at });
         }
         let new = Alive { what, computed: 0, out: 0, first_at: None, done_at: None };
-        self.alive.insert(request, new);
+        self.alive.insert(request.0.into(), new);
     }
 
     /// Takes a request out, blocks and all.
     fn remove(&mut self, request: RequestId) -> Option<Alive> {
-        let Some(alive) = self.alive.remove(&request) else {
+        let Some(alive) = self.alive.remove(request.0.into()) else {
             self.fault(Fault::NotHere { request });
             return None;
         };
@@ -156,7 +157,7 @@ impl Auditor {
 
     fn evict(&mut self, request: RequestId) {
         self.idle();
-        let Some(alive) = self.alive.get_mut(&request) else {
+        let Some(alive) = self.alive.get_mut(request.0.into()) else {
             return self.fault(Fault::NotHere { request });
         };
         let computed = std::mem::take(&mut alive.computed);
@@ -175,13 +176,13 @@ impl Auditor {
         self.idle();
         self.report.steps += 1;
         let (mut tokens, mut decodes, mut kv, mut pairs2) = (0u64, 0u64, 0u64, 0u128);
-        let mut named = BTreeSet::new();
+        let mut named = SortedSet::default();
         let mut grown = 0;
         for &(request, count) in parts {
             if !named.insert(request) {
                 self.fault(Fault::RunsTwice { request });
             }
-            let Some(alive) = self.alive.get(&request) else {
+            let Some(alive) = self.alive.get(request.0.into()) else {
                 self.fault(Fault::NotHere { request });
                 continue;
             };
@@ -245,7 +246,7 @@ impl Auditor {
     fn end_step(&mut self) {
         let Some(Running { end, parts }) = self.step.take() else { return };
         for (request, count) in parts {
-            let Some(alive) = self.alive.get_mut(&request) else { continue };
+            let Some(alive) = self.alive.get_mut(request.0.into()) else { continue };
             let before = alive.computed;
             alive.computed += u64::from(count);
             let after = alive.computed;
@@ -263,7 +264,7 @@ impl Auditor {
 
     fn first(&mut self, request: RequestId) {
         let now = self.now;
-        let Some(alive) = self.alive.get_mut(&request) else {
+        let Some(alive) = self.alive.get_mut(request.0.into()) else {
             return self.fault(Fault::NotHere { request });
         };
         if alive.first_at.take() != Some(now) {

@@ -15,6 +15,7 @@ use super::metrics::Metrics;
 use super::policy::{Action, Event, Known, TokenPolicy};
 use super::record::{Record, TokenObserver};
 use super::request::{Machine, Progress, RequestId, TokenRequest};
+use crate::ordered::sort_by_key;
 use crate::time::Time;
 
 /// A run that is over.
@@ -67,7 +68,7 @@ pub fn simulate<P: TokenPolicy, O: TokenObserver>(
     observer: O,
 ) -> Ran<O> {
     let mut order: Vec<RequestId> = (0..requests.len() as u32).map(RequestId).collect();
-    order.sort_by_key(|id| (requests[id.0 as usize].at, *id));
+    sort_by_key(&mut order, |id| (requests[id.0 as usize].at, *id));
     World {
         machine,
         requests: requests.to_vec(),

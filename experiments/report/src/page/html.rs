@@ -1,7 +1,7 @@
-//! How a page looks: HTML made by `maud`, which escapes every text.
+//! How a page looks.
 
+use super::markup::Markup;
 use super::parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone, Verdict};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
@@ -19,93 +19,99 @@ const TALL: usize = 30;
 /// The whole file.
 pub fn document(title: &str, pages: &[Page]) -> String {
     let single = pages.len() == 1;
-    let text = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content="orrery";
-                link rel="icon" href="data:,";
-                title { (title) " \u{2013} orrery" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                main {
-                    @if !single {
-                        header { h1 { (title) } }
-                        (contents(pages))
-                    }
-                    @for (i, page) in pages.iter().enumerate() {
-                        (article(page, i, single))
-                    }
+    let mut m = Markup::default();
+    m.html("<!DOCTYPE html>");
+    m.element("html", &[("lang", "en")], |m| {
+        m.plain("head", |m| {
+            m.empty("meta", &[("charset", "utf-8")]);
+            m.empty("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+            let width = "width=device-width, initial-scale=1";
+            m.empty("meta", &[("name", "viewport"), ("content", width)]);
+            m.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+            m.empty("meta", &[("name", "generator"), ("content", "orrery")]);
+            m.empty("link", &[("rel", "icon"), ("href", "data:,")]);
+            m.of_text("title", &format!("{title} \u{2013} orrery"));
+            m.plain("style", |m| m.html(STYLE));
+        });
+        m.plain("body", |m| {
+            m.plain("main", |m| {
+                if !single {
+                    m.plain("header", |m| m.of_text("h1", title));
+                    contents(m, pages);
                 }
-                script { (PreEscaped(SCRIPT)) }
-            }
-        }
-    };
-    text.into_string() + "\n"
+                for (i, page) in pages.iter().enumerate() {
+                    article(m, page, i, single);
+                }
+            });
+            m.plain("script", |m| m.html(SCRIPT));
+        });
+    });
+    m.into_string() + "\n"
 }
 
 /// What is on a page of several results, with a verdict each.
-fn contents(pages: &[Page]) -> Markup {
-    html! {
-        nav {
-            ul.contents {
-                @for (i, page) in pages.iter().enumerate() {
-                    li {
-                        a href=(format!("#r{i}")) { (page.title) }
-                        @if let Some(first) = page.verdict.first() {
-                            " " span class=(class(first.tone)) { (first.text) }
-                        }
-                    }
-                }
-            }
+fn contents(m: &mut Markup, pages: &[Page]) {
+    let link = |m: &mut Markup, i: usize, page: &Page| {
+        m.element("a", &[("href", &format!("#r{i}"))], |m| m.text(&page.title));
+        if let Some(first) = page.verdict.first() {
+            m.text(" ");
+            m.of_class("span", class(first.tone), |m| m.text(&first.text));
         }
-    }
+    };
+    m.plain("nav", |m| {
+        m.of_class("ul", "contents", |m| {
+            for (i, page) in pages.iter().enumerate() {
+                m.plain("li", |m| link(m, i, page));
+            }
+        });
+    });
 }
 
 /// The answer, one look at it, one table, what it stands on; all else is closed at first.
-fn article(page: &Page, number: usize, single: bool) -> Markup {
-    let id = format!("r{number}");
+fn article(m: &mut Markup, page: &Page, number: usize, single: bool) {
     let (open, closed): (Vec<&Section>, Vec<&Section>) =
         page.sections.iter().partition(|s| is_open(page, s));
-    html! {
-        article id=(id) {
-            header {
-                p.kind { (page.kind) }
-                @if single { h1 { (page.title) } } @else { h2 { (page.title) } }
-                @if !page.subtitle.is_empty() { p.subtitle { (page.subtitle) } }
+    m.element("article", &[("id", &format!("r{number}"))], |m| {
+        m.plain("header", |m| {
+            m.of_class("p", "kind", |m| m.text(page.kind));
+            m.of_text(if single { "h1" } else { "h2" }, &page.title);
+            if !page.subtitle.is_empty() {
+                m.of_class("p", "subtitle", |m| m.text(&page.subtitle));
             }
-            @if !page.verdict.is_empty() {
-                div.verdict {
-                    @for (i, v) in page.verdict.iter().enumerate() {
-                        p class=(class(v.tone)) { @if i == 0 { (answer(v)) } @else { (v.text) } }
-                    }
+        });
+        if !page.verdict.is_empty() {
+            m.of_class("div", "verdict", |m| {
+                for (i, v) in page.verdict.iter().enumerate() {
+                    let say = |m: &mut Markup| if i == 0 { answer(m, v) } else { m.text(&v.text) };
+                    m.of_class("p", class(v.tone), say);
                 }
-            }
-            @for s in open { (section(&s.title, single, &parts(s))) }
-            @if !page.asked.is_empty() {
-                (section("What was asked", single, &list(&page.asked)))
-            }
-            @for s in closed { (folded(&s.title, single, &parts(s))) }
-            @if !page.provenance.is_empty() {
-                (folded("Where this is from", single, &list(&page.provenance)))
-                (printed(page))
-            }
+            });
         }
-    }
+        for s in open {
+            section(m, &s.title, single, |m| parts(m, s));
+        }
+        if !page.asked.is_empty() {
+            section(m, "What was asked", single, |m| list(m, &page.asked));
+        }
+        for s in closed {
+            folded(m, &s.title, single, |m| parts(m, s));
+        }
+        if !page.provenance.is_empty() {
+            folded(m, "Where this is from", single, |m| list(m, &page.provenance));
+            printed(m, page);
+        }
+    });
 }
 
 /// On paper what is closed is not there: how to have the same again in one line.
-fn printed(page: &Page) -> Markup {
+fn printed(m: &mut Markup, page: &Page) {
     let some = page.provenance.iter().filter(|(what, _)| PRINTED.contains(&what.as_str()));
     let text: Vec<String> = some
         .map(|(what, is)| format!("{what} {}", is.lines().collect::<Vec<_>>().join("; ")))
         .collect();
-    html! { @if !text.is_empty() { p.printed { (text.join(" \u{b7} ")) } } }
+    if !text.is_empty() {
+        m.of_class("p", "printed", |m| m.text(&text.join(" \u{b7} ")));
+    }
 }
 
 /// What begins with a figure, the first section that does not, what is to be known before anything is believed, and
@@ -120,10 +126,11 @@ fn is_open(page: &Page, section: &Section) -> bool {
 }
 
 /// A sentence with whom it is about large, or else its first number; digits within a name are none.
-fn answer(verdict: &Verdict) -> Markup {
+fn answer(m: &mut Markup, verdict: &Verdict) {
     let text = verdict.text.as_str();
     if let Some(rest) = text.strip_prefix(&*verdict.who).filter(|_| !verdict.who.is_empty()) {
-        return html! { b.number { (verdict.who) } (rest) };
+        m.of_class("b", "number", |m| m.text(&verdict.who));
+        return m.text(rest);
     }
     let is_of_number = |c: char| c.is_ascii_digit() || ",.".contains(c);
     let number = |word: &str| -> Option<(usize, usize)> {
@@ -138,134 +145,139 @@ fn answer(verdict: &Verdict) -> Markup {
     for word in text.split_inclusive(' ') {
         if let Some((from, to)) = number(word.trim_end()) {
             let (from, to) = (at + from, at + to);
-            return html! { (text[..from]) b.number { (text[from..to]) } (text[to..]) };
+            m.text(&text[..from]);
+            m.of_class("b", "number", |m| m.text(&text[from..to]));
+            return m.text(&text[to..]);
         }
         at += word.len();
     }
-    html! { (text) }
+    m.text(text);
 }
 
-fn section(title: &str, single: bool, body: &Markup) -> Markup {
-    html! {
-        section {
-            (heading(title, single))
-            (body)
-        }
-    }
+fn section(m: &mut Markup, title: &str, single: bool, body: impl FnOnce(&mut Markup)) {
+    m.plain("section", |m| {
+        heading(m, title, single);
+        body(m);
+    });
 }
 
 /// A section that is closed at first.
-fn folded(title: &str, single: bool, body: &Markup) -> Markup {
-    html! {
-        details.section {
-            summary { (heading(title, single)) }
-            (body)
+fn folded(m: &mut Markup, title: &str, single: bool, body: impl FnOnce(&mut Markup)) {
+    m.of_class("details", "section", |m| {
+        m.plain("summary", |m| heading(m, title, single));
+        body(m);
+    });
+}
+
+fn heading(m: &mut Markup, title: &str, single: bool) {
+    m.of_text(if single { "h2" } else { "h3" }, title);
+}
+
+fn parts(m: &mut Markup, section: &Section) {
+    section.parts.iter().for_each(|p| part(m, p));
+}
+
+fn list(m: &mut Markup, pairs: &[(String, String)]) {
+    m.plain("dl", |m| {
+        for (what, is) in pairs {
+            m.of_text("dt", what);
+            m.plain("dd", |m| is.lines().for_each(|line| m.of_text("div", line)));
         }
-    }
+    });
 }
 
-fn heading(title: &str, single: bool) -> Markup {
-    html! { @if single { h2 { (title) } } @else { h3 { (title) } } }
-}
-
-fn parts(section: &Section) -> Markup {
-    html! { @for p in &section.parts { (part(p)) } }
-}
-
-fn list(pairs: &[(String, String)]) -> Markup {
-    html! {
-        dl {
-            @for (what, is) in pairs {
-                dt { (what) }
-                dd { @for line in is.lines() { div { (line) } } }
-            }
-        }
-    }
-}
-
-fn part(part: &Part) -> Markup {
+fn part(m: &mut Markup, part: &Part) {
     match part {
-        Part::Text(text) => html! { p { (text) } },
-        Part::List(points) => html! { ul { @for p in points { li { (p) } } } },
-        Part::Plain(text) => html! { pre tabindex="0" { (text) } },
-        Part::Figure([wide, narrow], caption) => html! {
-            figure {
+        Part::Text(text) => m.of_text("p", text),
+        Part::List(points) => {
+            m.plain("ul", |m| points.iter().for_each(|p| m.of_text("li", p)));
+        }
+        Part::Plain(text) => m.element("pre", &[("tabindex", "0")], |m| m.text(text)),
+        Part::Figure(drawings, caption) => m.plain("figure", |m| {
+            for (svg, class) in drawings.iter().zip(["drawing wide", "drawing narrow"]) {
                 // Our own writer's SVG: its texts are escaped there.
-                div.drawing.wide tabindex="0" { (PreEscaped(inline(wide))) }
-                div.drawing.narrow tabindex="0" { (PreEscaped(inline(narrow))) }
-                @if !caption.is_empty() { figcaption { (caption) } }
+                let attributes = [("class", class), ("tabindex", "0")];
+                m.element("div", &attributes, |m| m.html(inline(svg)));
             }
-        },
-        Part::Table(t) => table(t),
-        Part::Folded(title, inner) => html! {
-            details {
-                summary { (title) }
-                @for p in inner { (self::part(p)) }
+            if !caption.is_empty() {
+                m.of_text("figcaption", caption);
             }
-        },
-        Part::Views { page, .. } => html! { @for p in page { (self::part(p)) } },
-        Part::Cards(cards) => html! {
-            div.cards {
-                @for card in cards {
-                    div.card {
-                        h3 { (card.title) }
-                        (parts(card))
-                    }
-                }
+        }),
+        Part::Table(t) => table(m, t),
+        Part::Folded(title, inner) => m.plain("details", |m| {
+            m.of_text("summary", title);
+            inner.iter().for_each(|p| self::part(m, p));
+        }),
+        Part::Views { page, .. } => page.iter().for_each(|p| self::part(m, p)),
+        Part::Cards(cards) => m.of_class("div", "cards", |m| {
+            for card in cards {
+                m.of_class("div", "card", |m| {
+                    m.of_text("h3", &card.title);
+                    parts(m, card);
+                });
             }
-        },
+        }),
     }
 }
 
-fn table(table: &Table) -> Markup {
+fn table(m: &mut Markup, table: &Table) {
     let numeric: Vec<bool> = (0..table.columns.len()).map(|i| table.is_number(i)).collect();
     let frame = if table.rows.len() > TALL { "frame tall" } else { "frame" };
-    html! {
-        div class=(frame) tabindex="0" {
-            table {
-                @if !table.caption.is_empty() { caption { (table.caption) } }
-                thead {
-                    tr {
-                        @for (i, c) in table.columns.iter().enumerate() {
-                            th scope="col" class=[numeric[i].then_some("n")] { (c) }
-                        }
-                    }
-                }
-                tbody {
-                    @for row in &table.rows {
-                        tr { @for (i, f) in row.iter().enumerate() { (field(f, numeric[i])) } }
-                    }
-                }
-            }
+    let head = |m: &mut Markup| {
+        for (c, numeric) in table.columns.iter().zip(&numeric) {
+            let attributes = [("scope", "col"), ("class", "n")];
+            m.element("th", &attributes[..1 + usize::from(*numeric)], |m| m.text(c));
         }
-    }
+    };
+    let rows = |m: &mut Markup| {
+        for row in &table.rows {
+            m.plain("tr", |m| row.iter().zip(&numeric).for_each(|(f, n)| field(m, f, *n)));
+        }
+    };
+    m.element("div", &[("class", frame), ("tabindex", "0")], |m| {
+        m.plain("table", |m| {
+            if !table.caption.is_empty() {
+                m.of_text("caption", &table.caption);
+            }
+            m.plain("thead", |m| m.plain("tr", head));
+            m.plain("tbody", rows);
+        });
+    });
 }
 
-fn field(f: &Field, numeric: bool) -> Markup {
+fn field(m: &mut Markup, f: &Field, numeric: bool) {
     let classes = match (numeric, class(f.tone)) {
         (true, "") => "n".to_string(),
         (true, tone) => format!("n {tone}"),
         (false, tone) => tone.to_string(),
     };
-    let classes = (!classes.is_empty()).then_some(classes);
     // What is written may be rounded.
     let key = f.key.filter(|k| f.text.parse() != Ok(*k)).map(|k| k.to_string());
-    html! {
-        td class=[classes] data-k=[key] {
-            @if f.tone == Tone::Plain { (parameters(&f.text)) } @else { span { (f.text) } }
-            @if !f.below.is_empty() { small { (f.below) } }
-        }
+    let mut attributes = Vec::new();
+    if !classes.is_empty() {
+        attributes.push(("class", classes.as_str()));
     }
+    attributes.extend(key.as_deref().map(|key| ("data-k", key)));
+    m.element("td", &attributes, |m| {
+        if f.tone == Tone::Plain {
+            parameters(m, &f.text);
+        } else {
+            m.of_text("span", &f.text);
+        }
+        if !f.below.is_empty() {
+            m.of_text("small", &f.below);
+        }
+    });
 }
 
 /// A policy's parameters have line ends where they have no room: `clockwork[`, `max_batch=4]`.
-fn parameters(text: &str) -> Markup {
+fn parameters(m: &mut Markup, text: &str) {
     let ends: &[char] = if text.contains('[') { &['[', '=', ','] } else { &[] };
-    html! {
-        @for (i, piece) in text.split_inclusive(ends).enumerate() {
-            @if i > 0 { wbr; }
-            (piece)
+    for (i, piece) in text.split_inclusive(ends).enumerate() {
+        if i > 0 {
+            m.empty("wbr", &[]);
         }
+        m.text(piece);
     }
 }
 

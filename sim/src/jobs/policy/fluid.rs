@@ -45,12 +45,13 @@ use super::interface::{Action, Configured, Event, JobPolicy, Known, about, prese
 use super::workers::Workers;
 use crate::jobs::job::{JobId, PARTS_MAX, WHOLE, Width};
 use crate::jobs::record::On;
+use crate::ordered::{SortedMap, sort_by_key};
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, count_or, ms, number, word, words,
 };
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 words! {
     /// When widths are chosen.
@@ -164,9 +165,9 @@ pub struct Fluid {
     workers: Option<Workers>,
     new: Vec<JobId>,
     /// Trials that wait, by width; within that longest first, or in the order of arrival.
-    waiting: BTreeMap<Reverse<Width>, BTreeSet<(u64, JobId)>>,
+    waiting: SortedMap<Reverse<Width>, BTreeSet<(u64, JobId)>>,
     arrived: u64,
-    trials: BTreeMap<JobId, Trial>,
+    trials: SortedMap<JobId, Trial>,
     /// Trials whose iteration has ended.
     stepped: Vec<JobId>,
     /// Whether a trial ended since the last decision.
@@ -180,9 +181,9 @@ impl Fluid {
             config,
             workers: None,
             new: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting: SortedMap::default(),
             arrived: 0,
-            trials: BTreeMap::new(),
+            trials: SortedMap::default(),
             stepped: Vec::new(),
             ended: false,
         }
@@ -232,13 +233,13 @@ impl Fluid {
                 (_, As::Released) => u64::MAX - u64::from(job.0),
                 (_, As::Printed) => u64::MAX - known.left(*job).ns(),
             };
-            self.waiting.entry(Reverse(width)).or_default().insert((place, *job));
+            self.waiting.get_or_default(Reverse(width)).insert((place, *job));
         }
     }
 
     /// Starts what fits, widest first.
     fn start(&mut self, workers: &mut Workers, known: &Known<'_>, out: &mut Vec<Action>) {
-        for (Reverse(width), queue) in &mut self.waiting {
+        for (Reverse(width), queue) in self.waiting.iter_mut() {
             while let Some((_, job)) = queue.first().copied() {
                 let Some(on) = workers.take(*width) else { break };
                 queue.pop_first();
@@ -251,8 +252,8 @@ impl Fluid {
 
     /// Algorithm 3.2: the widths that trials should have from now on.
     fn rescale(&mut self, known: &Known<'_>) {
-        let mut longest_first: Vec<JobId> = self.trials.keys().copied().collect();
-        longest_first.sort_by_key(|job| (Reverse(known.left(*job)), *job));
+        let mut longest_first: Vec<JobId> = self.trials.iter().map(|trial| trial.0).collect();
+        sort_by_key(&mut longest_first, |job| (Reverse(known.left(*job)), *job));
         let widths = self.widths(&longest_first, known);
         for (job, new) in longest_first.iter().zip(widths) {
             let trial = self.trials.get_mut(job).expect("a trial that runs");
@@ -267,8 +268,8 @@ impl Fluid {
     /// then the longest first. Whether something became free.
     fn go_on(&mut self, workers: &mut Workers, known: &Known<'_>, out: &mut Vec<Action>) -> bool {
         let mut stepped = std::mem::take(&mut self.stepped);
-        let old = |trials: &BTreeMap<JobId, Trial>, job: &JobId| trials[job].on.width();
-        stepped.sort_by_key(|job| {
+        let old = |trials: &SortedMap<JobId, Trial>, job: &JobId| trials[job].on.width();
+        sort_by_key(&mut stepped, |job| {
             let grows = Some(self.trials[job].want) >= old(&self.trials, job);
             (grows, Reverse(known.left(*job)), *job)
         });
@@ -348,7 +349,7 @@ impl JobPolicy for Fluid {
             if !self.waiting.is_empty() {
                 self.start(&mut workers, known, out);
             }
-            for (job, trial) in &mut self.trials {
+            for (job, trial) in self.trials.iter_mut() {
                 if !trial.asked && trial.on.width() != Some(trial.want) {
                     trial.asked = true;
                     out.push(Action::Interrupt(*job));

@@ -4,8 +4,9 @@
 
 use crate::jobs::job::{Bytes, Job, JobId};
 use crate::jobs::record::LaneId;
+use crate::ordered::{ById, SortedMap};
 use crate::time::Time;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
 
 /// A job in a lane.
@@ -26,7 +27,7 @@ pub struct Lane {
     pub id: LaneId,
     /// Its size.
     pub size: Bytes,
-    members: BTreeMap<JobId, Member>,
+    members: ById<Member>,
     /// What its jobs keep, as the released lane manager counts it.
     own: Bytes,
     ephemerals: Sizes,
@@ -57,7 +58,7 @@ impl Lane {
 
     /// A job gets another key.
     pub fn set_key(&mut self, job: JobId, key: u64) {
-        if let Some(member) = self.members.get_mut(&job)
+        if let Some(member) = self.members.get_mut(job.0.into())
             && member.key != key
         {
             self.queue.remove(&(member.key, job));
@@ -87,7 +88,7 @@ impl Lane {
     }
 
     fn join(&mut self, now: Time, id: JobId, member: Member) {
-        self.members.insert(id, member);
+        self.members.insert(id.0.into(), member);
         self.own += padded(member.persistent);
         self.ephemerals.insert(member.ephemeral);
         self.peaks.insert(member.peak);
@@ -97,7 +98,7 @@ impl Lane {
 
     /// A job leaves; its persistent memory.
     fn leave(&mut self, job: JobId) -> Bytes {
-        let member = self.members.remove(&job).expect("a job of the lane");
+        let member = self.members.remove(job.0.into()).expect("a job of the lane");
         self.own -= padded(member.persistent);
         self.ephemerals.remove(member.ephemeral);
         self.peaks.remove(member.peak);
@@ -108,11 +109,11 @@ impl Lane {
 
 /// Sizes, each with how often it is there.
 #[derive(Clone, Debug, Default)]
-struct Sizes(BTreeMap<Bytes, usize>);
+struct Sizes(SortedMap<Bytes, usize>);
 
 impl Sizes {
     fn insert(&mut self, size: Bytes) {
-        *self.0.entry(size).or_default() += 1;
+        *self.0.get_or_default(size) += 1;
     }
 
     fn remove(&mut self, size: Bytes) {
@@ -124,7 +125,7 @@ impl Sizes {
     }
 
     fn largest(&self) -> Option<Bytes> {
-        self.0.last_key_value().map(|(size, _)| *size)
+        self.0.last().map(|(size, _)| *size)
     }
 }
 
@@ -284,16 +285,16 @@ type Wants = (Bytes, Bytes);
 #[derive(Debug, Default)]
 pub struct Waiting {
     arrived: u64,
-    queues: BTreeMap<Wants, VecDeque<(u64, JobId)>>,
+    queues: SortedMap<Wants, VecDeque<(u64, JobId)>>,
     /// The first of each queue, by its place in the order of arrival.
-    heads: BTreeMap<u64, Wants>,
+    heads: SortedMap<u64, Wants>,
 }
 
 impl Waiting {
     /// A job waits, behind all others.
     pub fn push(&mut self, id: JobId, job: &Job) {
         let wants = (job.persistent, job.ephemeral);
-        let queue = self.queues.entry(wants).or_default();
+        let queue = self.queues.get_or_default(wants);
         if queue.is_empty() {
             self.heads.insert(self.arrived, wants);
         }
@@ -304,7 +305,7 @@ impl Waiting {
     /// Offers the jobs in the order of arrival; those that are taken wait no longer. One that is not
     /// taken holds back nobody, but those that want the same are not offered.
     pub fn offer(&mut self, mut take: impl FnMut(JobId) -> bool) {
-        let mut next = self.heads.iter().next().map(|(at, wants)| (*at, *wants));
+        let mut next = self.heads.first().copied();
         while let Some((at, wants)) = next {
             let queue = self.queues.get_mut(&wants).expect("a head has a queue");
             let (_, job) = *queue.front().expect("a queue has a head");
@@ -316,7 +317,7 @@ impl Waiting {
                     None => drop(self.queues.remove(&wants)),
                 }
             }
-            next = self.heads.range(at + 1..).next().map(|(at, wants)| (*at, *wants));
+            next = self.heads.range(at + 1..).first().copied();
         }
     }
 }

@@ -88,7 +88,7 @@ fn idle_devices_go_one_look_after_the_other_though_nothing_happens() {
     let last = Arrival { at: Time::ZERO + Span::from_ms(9_900), ..first };
     let source: Box<dyn Source> = Box::new(VecSource::new(vec![first, last]));
     let finished = simulate(&world, vec![source], policy, MemoryLog::default());
-    assert_eq!(finished.policy.up, BTreeSet::from([DeviceId(1), DeviceId(2)]));
+    assert_eq!(*finished.policy.up, [DeviceId(1), DeviceId(2)]);
 }
 
 /// A pipeline of four stages with two batches inside is half idle, though some batch is always inside.

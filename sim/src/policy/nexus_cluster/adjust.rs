@@ -10,6 +10,7 @@
 
 use super::node::{Model, Share};
 use super::plan::{Plan, RATE_EPSILON, RATE_MIN};
+use crate::ordered::sort_by;
 
 /// A share shrinks only if it becomes smaller than this part of itself. Released code.
 const SHRINK_BELOW: f64 = 0.97;
@@ -40,7 +41,7 @@ impl Plan {
     /// A model's GPUs, those with most of it first.
     fn largest_first(&self, model: usize) -> Vec<(usize, f64)> {
         let mut all: Vec<_> = self.shares_of(model).map(|(g, s)| (g, s.rate)).collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        sort_by(&mut all, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         all
     }
 
@@ -74,7 +75,7 @@ impl Plan {
         }
         let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
         let latency = |s: &Share| models[s.model].latency_ns(s.batch);
-        shares.sort_by(|a, b| latency(b).total_cmp(&latency(a)).then(a.model.cmp(&b.model)));
+        sort_by(&mut shares, |a, b| latency(b).total_cmp(&latency(a)).then(a.model.cmp(&b.model)));
         shares.retain(|share| match self.nodes[gpu].with(models, share) {
             Some(node) => {
                 self.nodes[gpu] = node;

@@ -11,6 +11,7 @@
 
 use super::Packing;
 use super::node::{Model, Node, Share};
+use crate::ordered::sort_by;
 
 /// A model that asks for next to nothing is planned with this rate. Released code.
 pub(super) const RATE_MIN: f64 = 0.1;
@@ -167,7 +168,7 @@ impl Plan {
 
     /// Places rates, the largest first. What fits nowhere is left to the GPUs that the model has.
     pub(super) fn place_all(&mut self, models: &[Model], mut unassigned: Vec<(f64, usize)>) {
-        unassigned.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        sort_by(&mut unassigned, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (rate, model) in unassigned {
             self.place(models, model, rate);
         }
@@ -229,7 +230,7 @@ fn pack(models: &[Model], rates: &[f64], gpus: usize, packing: Packing) -> Optio
     (0..gpus).for_each(|g| plan.add(g));
     let mut order: Vec<(f64, usize)> = rates.iter().enumerate().map(|(m, r)| (*r, m)).collect();
     if packing == Packing::Adjust {
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     } else {
         saturate(models, &mut plan, &mut order)?;
     }
@@ -259,6 +260,6 @@ fn saturate(models: &[Model], plan: &mut Plan, order: &mut [(f64, usize)]) -> Op
             Node::new(models, vec![models[m].share(m, rate)]).occupancy
         }
     };
-    order.sort_by(|a, b| occupancy(b.0, b.1).total_cmp(&occupancy(a.0, a.1)).then(a.1.cmp(&b.1)));
+    sort_by(order, |a, b| occupancy(b.0, b.1).total_cmp(&occupancy(a.0, a.1)).then(a.1.cmp(&b.1)));
     Some(())
 }

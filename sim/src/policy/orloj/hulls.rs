@@ -36,6 +36,7 @@ use self::queue::{Queue, View};
 use super::entry::Entry;
 use super::pending::{Pending, every};
 use super::tables::Tables;
+use crate::ordered::sort_by_key;
 use crate::request::RequestId;
 use crate::time::{Span, Time};
 
@@ -83,7 +84,7 @@ impl Hulls {
     /// Those that wait, in the order of ids.
     pub fn into_waiting(self) -> Vec<Entry> {
         let mut all: Vec<Entry> = self.entries.into_iter().flatten().collect();
-        all.sort_unstable_by_key(|e| e.id);
+        sort_by_key(&mut all, |e| e.id);
         all
     }
 
@@ -221,7 +222,7 @@ impl Pending for Hulls {
 
     fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool)) {
         let mut all: Vec<&Entry> = self.entries.iter().flatten().collect();
-        all.sort_unstable_by_key(|e| e.id);
+        sort_by_key(&mut all, |e| e.id);
         all.into_iter().for_each(|e| out(e.id, e.is_in(size)));
     }
 }

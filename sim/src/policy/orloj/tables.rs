@@ -5,12 +5,12 @@ use super::config::{BatchLaw, Config, Deadlines, Estimate, Shares};
 use super::entry::{Entry, EntryCost};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
+use crate::ordered::SortedMap;
 use crate::penalty::{Penalty, Step, in_units};
 use crate::policy::score::{Line, ScoreTable};
 use crate::profile::ModelProfile;
 use crate::request::Request;
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What Orloj precomputes for one application: by batch size.
@@ -29,13 +29,13 @@ pub(super) struct Tables {
     /// The single steps of the cost functions, with their costs (Appendix B); the first is one after the SLO.
     functions: Vec<Vec<(Step, f64)>>,
     /// Which of them an application has that has not the first.
-    function_of: BTreeMap<usize, u32>,
+    function_of: SortedMap<usize, u32>,
 }
 
 impl Tables {
     pub fn new(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Tables {
         let mut all = vec![Penalty::default()];
-        let mut function_of = BTreeMap::new();
+        let mut function_of = SortedMap::default();
         let seen = profile.penalties.iter().filter(|_| config.deadlines == Deadlines::All);
         for (&app, penalty) in seen {
             let known = all.iter().position(|p| p == penalty);

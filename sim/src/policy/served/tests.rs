@@ -7,6 +7,7 @@ use crate::log::{MemoryLog, Record};
 use crate::metrics::Metrics;
 use crate::policy::fifo;
 use crate::request::{Arrival, End, Source, VecSource};
+use std::collections::BTreeMap;
 
 const fn us(n: u64) -> Span {
     Span::from_us(n)

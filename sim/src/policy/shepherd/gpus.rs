@@ -6,9 +6,9 @@
 
 use super::queue::Waiting;
 use super::running::Running;
+use crate::ordered::SortedSet;
 use crate::request::ActionId;
 use crate::time::Time;
-use std::collections::BTreeSet;
 
 /// What a GPU was given.
 pub struct Batch {
@@ -53,9 +53,9 @@ struct Gpu {
 #[derive(Default)]
 pub struct Gpus {
     list: Vec<Gpu>,
-    pub idle: BTreeSet<usize>,
+    pub idle: SortedSet<usize>,
     /// Those whose batch has not been sent.
-    pub unsent: BTreeSet<usize>,
+    pub unsent: SortedSet<usize>,
     /// The batches that could be stopped.
     pub running: Running,
 }

@@ -2,6 +2,7 @@
 //!
 //! It knows no GPU but for the batch that it is shown.
 
+use crate::ordered::SortedSet;
 use crate::request::RequestId;
 use crate::time::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -92,12 +93,12 @@ pub struct Queues {
     hopeless: BTreeSet<(Time, usize)>,
     /// Models whose running batches might be stopped for larger ones of their own, because of what
     /// [`Queues::note_change`] was told.
-    pub changed: BTreeSet<usize>,
+    pub changed: SortedSet<usize>,
 }
 
 impl Queues {
     pub fn new(list: Vec<Queue>, expired_head_bug: bool) -> Queues {
-        Queues { list, expired_head_bug, hopeless: BTreeSet::new(), changed: BTreeSet::new() }
+        Queues { list, expired_head_bug, hopeless: BTreeSet::new(), changed: SortedSet::default() }
     }
 
     /// The models that have requests.

@@ -1,9 +1,9 @@
 //! The batches that may be stopped, kept in order, so that an arrival need not look at every GPU to
 //! see that none of them would be.
 
+use crate::ordered::SortedSet;
 use crate::policy::numbers::Numbers;
 use crate::time::Time;
-use std::collections::BTreeSet;
 
 /// A running batch: size, its earliest deadline, GPU.
 pub type Batch = (usize, Time, usize);
@@ -11,9 +11,9 @@ pub type Batch = (usize, Time, usize);
 /// Running batches on GPUs that can stop them.
 #[derive(Default)]
 pub struct Running {
-    by_model: Vec<BTreeSet<Batch>>,
+    by_model: Vec<SortedSet<Batch>>,
     /// The size of each model's smallest batch, and the model.
-    smallest: BTreeSet<(usize, usize)>,
+    smallest: SortedSet<(usize, usize)>,
     /// By size: which GPUs run one.
     of_size: Vec<Numbers>,
 }
@@ -21,7 +21,7 @@ pub struct Running {
 impl Running {
     pub fn insert(&mut self, model: usize, batch: Batch) {
         if self.by_model.len() <= model {
-            self.by_model.resize_with(model + 1, BTreeSet::new);
+            self.by_model.resize_with(model + 1, SortedSet::default);
         }
         if self.of_size.len() <= batch.0 {
             self.of_size.resize_with(batch.0 + 1, Numbers::default);
@@ -35,9 +35,9 @@ impl Running {
         self.change(model, |batches| batches.remove(&batch));
     }
 
-    fn change(&mut self, model: usize, change: impl FnOnce(&mut BTreeSet<Batch>) -> bool) {
+    fn change(&mut self, model: usize, change: impl FnOnce(&mut SortedSet<Batch>) -> bool) {
         let batches = &mut self.by_model[model];
-        let smallest = |batches: &BTreeSet<Batch>| batches.first().map(|b| b.0);
+        let smallest = |batches: &SortedSet<Batch>| batches.first().map(|b| b.0);
         let before = smallest(batches);
         let changed = change(batches);
         debug_assert!(changed, "a batch comes once and goes once");
@@ -65,7 +65,7 @@ impl Running {
 
     /// A model's batches by size: size, earliest deadline, GPU.
     pub fn of_model(&self, model: usize) -> impl Iterator<Item = &Batch> {
-        self.by_model.get(model).into_iter().flatten()
+        self.by_model.get(model).into_iter().flat_map(|batches| batches.iter())
     }
 
     /// For each size of a model's batches, growing: the size and the latest of their earliest
@@ -73,8 +73,8 @@ impl Running {
     pub fn sizes(&self, model: usize) -> impl Iterator<Item = (usize, Time)> {
         let batches = self.by_model.get(model);
         let of_size = move |size| {
-            let next = batches?.range((size, Time::ZERO, 0)..).next()?.0;
-            let last = batches?.range(..(next + 1, Time::ZERO, 0)).next_back()?;
+            let next = batches?.range((size, Time::ZERO, 0)..).first()?.0;
+            let last = batches?.range(..(next + 1, Time::ZERO, 0)).last()?;
             Some((last.0, last.1))
         };
         std::iter::successors(of_size(0), move |&(size, _)| of_size(size + 1))

@@ -5,9 +5,9 @@
 use super::gpus::{Batch, Stopped};
 use super::queue::Waiting;
 use super::{Actions, FollowUp, Outcome, Return, Shepherd, did_not_run};
+use crate::ordered::SortedSet;
 use crate::request::Drop;
 use crate::time::Time;
-use std::collections::BTreeSet;
 
 impl Shepherd {
     /// Stops a GPU's batch for one of `size` of a model, which is sent when the device has stopped.
@@ -36,7 +36,7 @@ impl Shepherd {
         }
         self.queues.take(model, size - then.len(), &mut then);
         if let Some(action) = action {
-            self.held.extend(requests.iter().map(|w| w.id));
+            requests.iter().for_each(|w| _ = self.held.insert(w.id));
             self.gpus.stop(gpu, Stopped { action, model: own, requests });
             out.preempt(action);
         }
@@ -58,7 +58,7 @@ impl Shepherd {
     ) {
         let mut ours = stopped.requests.clone();
         ours.retain(|w| self.held.remove(&w.id));
-        let mut returned = BTreeSet::new();
+        let mut returned = SortedSet::default();
         match outcome {
             // It ended before it could be stopped.
             Outcome::Done { .. } => ours.iter().for_each(|w| self.withdraw(stopped.model, w)),
@@ -73,7 +73,9 @@ impl Shepherd {
                 if self.config.returns == Return::OnReport {
                     ours.retain(|w| !self.gpus.has(gpu, w));
                     self.return_all(stopped.model, &ours, outcome, out);
-                    returned.extend((!ours.is_empty()).then_some(stopped.model));
+                    if !ours.is_empty() {
+                        returned.insert(stopped.model);
+                    }
                 }
             }
         }
@@ -91,7 +93,7 @@ impl Shepherd {
     /// A request has ended: nobody may run it.
     fn withdraw(&mut self, model: usize, request: &Waiting) {
         self.queues.remove(model, request);
-        for &gpu in &self.gpus.unsent.clone() {
+        for &gpu in self.gpus.unsent.clone().iter() {
             if self.gpus.has(gpu, request) {
                 self.gpus.withdraw(gpu, request);
             }
@@ -100,8 +102,8 @@ impl Shepherd {
 
     /// Sends the batches that nothing holds up any more. A GPU that has gone gives its requests back;
     /// one that is left with none is free.
-    fn send_all(&mut self, now: Time, returned: &mut BTreeSet<usize>, out: &mut Actions) {
-        for gpu in self.gpus.unsent.clone() {
+    fn send_all(&mut self, now: Time, returned: &mut SortedSet<usize>, out: &mut Actions) {
+        for &gpu in self.gpus.unsent.clone().iter() {
             if !self.send(gpu, out) || !self.gpus.unsent.contains(&gpu) {
                 continue;
             }

@@ -42,6 +42,7 @@
 
 use super::interface::{Action, Configured, Event, Known, TokenPolicy};
 use super::lengths::Lengths;
+use crate::ordered::sort_by;
 use crate::policy::parameters::{About, Parameter, Preset, Settings, count, word, words};
 use crate::time::{Span, Time};
 use crate::tokens::request::RequestId;
@@ -200,7 +201,7 @@ impl Continuous {
         });
         let mut all: Vec<(f64, RequestId)> = scored.collect();
         // Equal scores stay as they are: the first to be due is last.
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by(&mut all, |a, b| a.0.total_cmp(&b.0));
         Some(all.into_iter().map(|(_, request)| request).collect())
     }
 
