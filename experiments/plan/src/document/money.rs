@@ -37,7 +37,9 @@ pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
 fn beside(at: f64, now: f64) -> (String, String) {
     let digits = if at < 0.1 { 4 } else { 2 };
     let short = (down(at, digits), cents(now));
-    if short.0 == short.1 && at != now {
+    // Nor on the other side of today's price.
+    let [shown, shown_now] = [&short.0, &short.1].map(|text| text.parse().unwrap_or(f64::NAN));
+    if at != now && shown.partial_cmp(&shown_now) != at.partial_cmp(&now) {
         return (down(at, 4), format!("{now:.4}"));
     }
     short
@@ -96,7 +98,7 @@ mod tests {
         assert_eq!([at_least(1.325_999), at_least(2.0)], ["1.325", "2.000"]);
         assert_eq!(beside(0.0667, 0.3), ("0.0667".to_string(), "0.30".to_string()));
         assert_eq!(beside(0.789, 0.8), ("0.78".to_string(), "0.80".to_string()));
-        assert_eq!(beside(0.526_09, 0.526), ("0.5260".to_string(), "0.5260".to_string()));
+        assert_eq!(beside(0.533_39, 0.526), ("0.5333".to_string(), "0.5260".to_string()));
         for n in 1..10_000 {
             let x = f64::from(n) / 7_000.0;
             let shown: f64 = at_least(x).parse().unwrap();

@@ -63,7 +63,7 @@ fn a_day_of_a_list_that_is_not_replayed_is_told_to_replay_it() {
     std::fs::write(folder.join("list.csv"), list(1_000, 5)).unwrap();
     let path = folder.join("plan.toml").display().to_string();
     let of = |replay: &str| {
-        let day = "[day]\ntrace_steps = 2\n\n[scenario]";
+        let day = "[day]\nscale = \"follow\"\ntrace_steps = 2\n\n[scenario]";
         let text = PLAN.replace("[scenario]", day);
         let text = format!("{text}queries = {{ file = \"list.csv\" }}\n{replay}\n");
         let (plan, source) = PlanFile::from_text(&path, &text).unwrap();
