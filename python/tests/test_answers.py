@@ -213,7 +213,7 @@ def test_tables_of_details_are_the_command_line_s(tmp_path):
     log = tmp_path / "a.log"
     cli("run", BERT, "--policy", "orloj", "--log", log, "--why")
     batches = orrery.run(BERT, "orloj").batches
-    assert batches.to_csv() == cli("log", "timeline", log, "--format", "batches")
+    assert batches.to_csv() == cli("log", "timeline", log, "--format", "csv")
     columns = next(csv.reader(io.StringIO(batches.to_csv())))
     assert batches.columns == columns
 

@@ -7,7 +7,7 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests reference
 //! ```
 
-use crate::verdicts::Cause;
+use crate::verdicts::{Cause, Line};
 use orrery_reproduce::registry;
 use orrery_scenario::scenario::file::ScenarioFile;
 use serde_json::json;
@@ -133,6 +133,29 @@ fn the_readme_tells_our_runs_as_their_records_do() {
     check("../README.md", &[("records", crate::measurements::records())]);
 }
 
+/// README and `orloj.md` have the errors of the other systems as released that `reproduce` prints: one number, one name.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn the_errors_as_released_are_those_that_reproduce_prints() {
+    let printed: Vec<(u32, String)> = [2, 3, 4, 5]
+        .map(|table| {
+            let text = crate::golden::whole(&format!("orloj-table-{table}")).table.clone();
+            let (_, rest) = text.split_once("released ").expect("other settings");
+            (table, rest.split(' ').next().expect("a number").to_string())
+        })
+        .to_vec();
+    let of_readme = printed.iter().map(|p| p.1.as_str()).collect::<Vec<_>>().join(", ");
+    let readme = std::fs::read_to_string(document("../README.md")).expect("a document");
+    let line = format!("the others as released | 300 cells | **{of_readme}** |");
+    assert!(readme.contains(&line), "README.md has no `{line}`");
+    let orloj = std::fs::read_to_string(document("orloj.md")).expect("a document");
+    for (table, error) in printed {
+        let (_, own) = orloj.split_once(&format!("\n| {table}, ")).expect("a table's row");
+        let row = own.lines().find(|l| l.starts_with("| | released |")).expect("released");
+        assert!(row.ends_with(&format!("| {error} |")), "orloj.md, Table {table}: {error}: {row}");
+    }
+}
+
 /// `causes.md`: why claims do not hold, or only by what was fitted.
 #[test]
 fn every_claim_that_fails_has_a_cause() {
@@ -151,11 +174,20 @@ fn every_claim_that_fails_has_a_cause() {
         let cells: String = all.iter().map(|n| format!(" {n} |")).collect();
         counts.push_str(&format!("| {name} |{cells} {} |\n", all.iter().sum::<usize>()));
     };
+    let fitted = crate::verdicts::fitted();
+    let is_fitted = |l: &Line| fitted.contains(&(l.id.clone(), l.sentence));
     for verdict in ["holds", "undecided", "no answer", "does not hold"] {
         row(verdict, &|paper| {
-            kept.iter().filter(|l| l.verdict == verdict && of(&l.id) == paper).count()
+            let own = kept.iter().filter(|l| l.verdict == verdict && of(&l.id) == paper);
+            own.filter(|l| !is_fitted(l)).count()
         });
     }
+    let of_fitted = |paper: &str, verdict: &str| {
+        let own = kept.iter().filter(|l| is_fitted(l) && of(&l.id) == paper);
+        own.filter(|l| verdict.is_empty() || l.verdict == verdict).count()
+    };
+    row("counted apart: fitted", &|paper| of_fitted(paper, ""));
+    row("of these hold", &|paper| of_fitted(paper, "holds"));
     for cause in CAUSES {
         row(&format!("*{cause}*"), &|paper| {
             let named = causes.iter().filter(|c| c.cause == cause && of(&c.id) == paper);

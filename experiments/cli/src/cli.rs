@@ -5,7 +5,9 @@
 
 use crate::commands;
 use crate::groups::grouped;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{
+    ArgAction, ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
+};
 use orrery_report::manual::{Shell, completions};
 use orrery_report::page::{WITHOUT_EFFECT, version_of};
 use orrery_report::{self as output, Answer};
@@ -28,7 +30,11 @@ use std::process::ExitCode;
 `orrery COMMAND --help` has the options of a command, and examples. `orrery self` has schemas, completions, man pages.
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.
 stdout is the result; stderr is progress and diagnostics.")]
+#[command(disable_help_flag = true)]
 pub struct Cli {
+    /// Print help; `--help` prints more.
+    #[arg(long, short, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
     /// Print only errors on stderr.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = WITHOUT_EFFECT)]
     quiet: bool,
@@ -40,8 +46,11 @@ pub struct Cli {
     force: bool,
     /// Print tables and lines as wide as they are; by default they are folded to the terminal, and to 80 columns
     /// in a file or a pipe.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = WITHOUT_EFFECT)]
     wide: bool,
+    /// Colours and bold type: on a terminal (unless NO_COLOR is set), always, or never; no file has them.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = WITHOUT_EFFECT)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -178,7 +187,38 @@ enum OfSelf {
 /// The command line of a program that was built from this commit.
 fn program(commit: &str) -> clap::Command {
     // Once in a run: clap wants a text that stays.
-    Cli::command().version(&*version_of(commit).leak())
+    ordered(Cli::command().version(&*version_of(commit).leak()))
+}
+
+/// Its help with `-h` first, then its own options as they are written, and those of every command last.
+fn ordered(command: clap::Command) -> clap::Command {
+    const OF_EVERY_COMMAND: usize = 1_000;
+    let mut place = 0;
+    let command = command.mut_args(|arg| {
+        place += 1;
+        let first = if arg.is_global_set() { OF_EVERY_COMMAND } else { 0 };
+        let is_help = arg.get_id() == "help";
+        arg.display_order(if is_help { 0 } else { first + place })
+    });
+    command.mut_subcommands(ordered)
+}
+
+/// The colours that words ask for, before they are read.
+fn color_of(words: &[OsString]) -> ColorChoice {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let after = words.windows(2).filter(|pair| pair[0] == "--color").map(|pair| pair[1]);
+    let given = words.iter().filter_map(|word| word.strip_prefix("--color="));
+    after.chain(given).find_map(|word| word.parse().ok()).unwrap_or_default()
+}
+
+/// Whether text for this stream has colours.
+fn is_coloured(color: ColorChoice, is_terminal: bool) -> bool {
+    let is_plain = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && !is_plain(),
+    }
 }
 
 /// Runs the command line of a program that was built from this commit.
@@ -199,7 +239,8 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
     let is_of_all =
         args.get(1).is_none_or(|word| ["-h", "--help", "help"].iter().any(|h| word == h));
     // One that was asked has commands of its own for help.
-    let mut asked = program(commit);
+    let color = color_of(&args);
+    let mut asked = program(commit).color(color);
     if is_of_all && args.len() < 3 {
         asked = grouped(asked);
     }
@@ -210,8 +251,10 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         output::whole_file::allow_overwriting();
     }
     output::page::asked(&asked, &matches);
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if std::io::stdout().is_terminal() && !is_plain && !is_of_files(&matches) {
+    let is_red = is_coloured(cli.color, std::io::stderr().is_terminal());
+    // As clap writes it.
+    let word = if is_red { "\x1b[1m\x1b[31merror:\x1b[0m" } else { "error:" };
+    if is_coloured(cli.color, std::io::stdout().is_terminal()) && !is_of_files(&matches) {
         output::width::set_styled();
     }
     if let Some(columns) = columns(cli.wide, &matches) {
@@ -222,17 +265,17 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(answer) => match print(&answer) {
             Ok(()) if answer.interrupted => 130,
             Ok(()) if answer.error.is_some() => {
-                answer.error.iter().for_each(|e| output::tell(&format!("error: {e}")));
+                answer.error.iter().for_each(|e| output::tell(&format!("{word} {e}")));
                 2
             }
             Ok(()) => u8::from(answer.failed),
             Err(e) => {
-                output::tell(&format!("error: stdout: {e}"));
+                output::tell(&format!("{word} stdout: {e}"));
                 2
             }
         },
         Err(e) => {
-            output::tell(&format!("error: {e}"));
+            output::tell(&format!("{word} {e}"));
             2
         }
     }

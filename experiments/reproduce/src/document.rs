@@ -1,13 +1,13 @@
 //! An experiment's document: its verdict, the paper's claims and numbers beside ours, what was asked and what was
 //! assumed. Text, Markdown and page come of the same parts. It formats; claims and errors are computed elsewhere.
 
-use super::claims::{self, Checked, Verdict};
+use super::claims::{self, Checked, Claim, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::runner::KindDocument;
 use super::scores::is_relative;
 use super::{figure, groups, numbers, results, scores};
-use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital};
+use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital, counted};
 use orrery_results::{Row, distinct, metric};
 use orrery_sweep::goodput::FLAGS;
 use orrery_sweep::notes::notes_of;
@@ -112,14 +112,18 @@ fn listed(values: Vec<String>) -> String {
 
 /// How far the paper is reproduced, in sentences.
 fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
-    for own in [false, true] {
-        let both = e.claim.iter().zip(checked).filter(|(claim, _)| claim.own == own);
-        let verdicts: Vec<Verdict> = both.map(|(_, c)| c.verdict).collect();
-        if !verdicts.is_empty() {
-            let (tone, text) =
-                in_a_sentence(&verdicts, if own { "our own" } else { "the paper's" });
+    for (whose, own) in [("the paper's", false), ("our own", true)] {
+        let of = |fitted: bool| -> Vec<Verdict> {
+            let is = |claim: &Claim| claim.own == own && claim.fitted == fitted;
+            let both = e.claim.iter().zip(checked).filter(|(claim, _)| is(claim));
+            both.map(|(_, c)| c.verdict).collect()
+        };
+        let (tested, fitted) = (of(false), of(true));
+        if !tested.is_empty() {
+            let (tone, text) = in_a_sentence(&tested, whose);
             page.say(tone, text);
         }
+        page.verdict.extend(counted_apart(&fitted, whose));
     }
     let mut others = Vec::new();
     let all = against(e, rows);
@@ -154,16 +158,42 @@ fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
     }
 }
 
+/// Why claims are not judged.
+const ONLY_A_PART: &str = "only a part was run";
+
+/// What came of claims to which something was fitted, which are no test; none without any.
+fn counted_apart(fitted: &[Verdict], whose: &str) -> Option<page::Verdict> {
+    let hold = fitted.iter().filter(|v| **v == Verdict::Holds).count();
+    let came_out = match (fitted, hold) {
+        ([], _) => return None,
+        ([one], _) => one.words().to_string(),
+        (all, n) if n == all.len() => "all hold".to_string(),
+        (_, 1) => "1 holds".to_string(),
+        (_, n) => format!("{n} hold"),
+    };
+    let claims = counted(fitted.len() as u64, "claim");
+    let text =
+        format!("Counted apart: {claims} of {whose} to which something was fitted ({came_out}).");
+    Some(page::Verdict { tone: Tone::Plain, text, who: String::new() })
+}
+
 /// What came of claims; `whose` they are: the paper's, our own.
 fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
     let count = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
     let of = verdicts.len();
     let (good, bad) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
     let unsure = count(Verdict::Undecided);
-    let none = count(Verdict::NotJudged) + count(Verdict::NotRun);
-    let tone = match (good, of - good) {
-        (_, 0) => Tone::Good,
-        (0, _) => Tone::Bad,
+    let none = verdicts.iter().filter(|v| v.is_of_a_part()).count();
+    let tone = match (good, bad) {
+        // What was not run says nothing, good or bad.
+        (_, 0) if good + none == of => {
+            if none == 0 {
+                Tone::Good
+            } else {
+                Tone::Plain
+            }
+        }
+        (0, 1..) => Tone::Bad,
         _ => Tone::Mixed,
     };
     let unanswered = count(Verdict::NoAnswer);
@@ -175,8 +205,8 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
         1 if unanswered == 1 => {
             format!("{the} claim has no verdict, because no search found an answer")
         }
-        1 => format!("{the} claim was not checked"),
-        _ if none == of => format!("None of {whose} {of} claims could be checked"),
+        1 => format!("{the} claim is not judged: {ONLY_A_PART}"),
+        _ if none == of => format!("{the} {of} claims are not judged: {ONLY_A_PART}"),
         2 if good == 2 => format!("Both of {whose} claims hold"),
         _ if bad == of => format!("None of {whose} {of} claims holds"),
         _ if good == of => format!("All {of} of {whose} claims hold"),
@@ -195,7 +225,8 @@ fn in_a_sentence(verdicts: &[Verdict], whose: &str) -> (Tone, String) {
         text += &format!("; {unsure} {are} undecided");
     }
     if none > 0 && none < of {
-        text += &format!("; {none} could not be checked");
+        let are = if none == 1 { "is" } else { "are" };
+        text += &format!("; {none} {are} not judged: {ONLY_A_PART}");
     }
     if unanswered > 0 && of > 1 {
         let have = if unanswered == 1 { "has" } else { "have" };
@@ -394,7 +425,7 @@ fn flagged(rows: &[Row]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{DoesNotHold, Holds, NoAnswer, NotRun, Undecided};
+    use Verdict::{DoesNotHold, Holds, NoAnswer, NotJudged, NotRun, Undecided};
 
     #[test]
     fn settings_are_listed_while_they_are_few() {
@@ -413,6 +444,34 @@ mod tests {
         let none = "has no verdict, because no search found an answer.";
         assert_eq!(said(&[NoAnswer]), format!("The paper's claim {none}"));
         assert_eq!(said(&[Holds, NoAnswer]), format!("1 of the paper's 2 claims holds; 1 {none}"));
-        assert_eq!(said(&[NotRun]), "The paper's claim was not checked.");
+        let part = "not judged: only a part was run.";
+        assert_eq!(said(&[NotRun]), format!("The paper's claim is {part}"));
+        assert_eq!(said(&[NotJudged; 3]), format!("The paper's 3 claims are {part}"));
+        let some = format!("1 of the paper's 2 claims holds; 1 is {part}");
+        assert_eq!(said(&[Holds, NotJudged]), some);
+    }
+
+    /// What was not run, or is open, is no failure.
+    #[test]
+    fn only_what_failed_is_red_and_only_what_was_run_is_green() {
+        let tone = |verdicts: &[Verdict]| in_a_sentence(verdicts, "the paper's").0;
+        assert_eq!([tone(&[NotJudged; 5]), tone(&[Holds, NotRun])], [Tone::Plain; 2]);
+        assert_eq!([tone(&[DoesNotHold, NotJudged]), tone(&[DoesNotHold])], [Tone::Bad; 2]);
+        assert_eq!([tone(&[Undecided]), tone(&[Holds, DoesNotHold])], [Tone::Mixed; 2]);
+        assert_eq!(tone(&[Holds; 2]), Tone::Good);
+    }
+
+    /// `busy` of `salus-fig-2-10` is fitted to both of its claims.
+    #[test]
+    fn claims_to_which_something_was_fitted_are_counted_apart() {
+        let e = crate::registry::find("salus-fig-2-10").unwrap_or_else(|e| panic!("{e}"));
+        let holds = Checked { verdict: Holds, ..claims::check(&e.claim[0], &[]) };
+        let mut page = Page::new("experiment", "");
+        verdict(&mut page, &e, &[holds.clone(), holds], &[]);
+        let first = &page.verdict[0];
+        let says =
+            "Counted apart: 2 claims of the paper's to which something was fitted (all hold).";
+        assert_eq!((first.text.as_str(), first.tone), (says, Tone::Plain));
+        assert!(page.verdict.iter().all(|v| v.tone != Tone::Good), "{:?}", page.verdict);
     }
 }

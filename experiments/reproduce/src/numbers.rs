@@ -121,7 +121,10 @@ impl NumbersFile {
         let column = |name: &str| {
             head.iter().position(|h| h == name).ok_or_else(|| {
                 let found = head.iter().collect::<Vec<_>>().join(",");
-                parse(format!("no column `{name}`; the header is `{found}`"))
+                let named = pairs(&self.only).map(|(key, _)| key);
+                let example: Vec<&str> = named.chain(["case", "system", "value"]).collect();
+                let example = example.join(",");
+                parse(format!("no column `{name}`; the header is `{found}`\n  allowed: one such as `{example}`"))
             })
         };
         let (system, value) = (column("system")?, column("value")?);
@@ -337,7 +340,10 @@ mod tests {
         let read = file("").read(text, "measured").unwrap();
         assert_eq!((read[0].metric.as_str(), read[0].at.as_str()), ("ttft_mean_ns", "run=a"));
         for (text, says) in [
-            ("case,value\na,1\n", "no column `system`; the header is `case,value`"),
+            (
+                "case,value\na,1\n",
+                "no column `system`; the header is `case,value`\n  allowed: one such as `case,system,value`",
+            ),
             ("system,value\na,x\n", "line 2"),
             ("system,value\na,NaN\n", "not `withheld`"),
             ("system,value\na,1,2\n", "record"),

@@ -306,8 +306,7 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
             regions.iter().map(|r| json!(r)).collect()
         }
     };
-    let claim =
-        |(c, out): (&claims::Claim, _)| json!({"text": c.text, "own": c.own, "came_out": out});
+    let claim = |(c, out): (&claims::Claim, _)| json!({"text": c.text, "own": c.own, "fitted": c.fitted, "came_out": out});
     let claims: Vec<serde_json::Value> = e.claim.iter().zip(came_out).map(claim).collect();
     let extra = [
         ("experiment", json!(e.id)),

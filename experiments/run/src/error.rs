@@ -13,10 +13,7 @@ pub enum SpecError {
     #[error("{file}: cannot be read: {source}\n  remedy: give the path of a file that can be read")]
     Read { file: String, source: std::io::Error },
 
-    #[error(
-        "{file}: {}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `docs/experiments.md` for experiments",
-        cut(message)
-    )]
+    #[error("{file}: {}\n  remedy: correct the file{}", cut(message), pages(message))]
     Parse { file: String, message: String },
 
     #[error(
@@ -148,6 +145,14 @@ fn meant(remedy: &str) -> (&str, &str) {
 const VALUE_MAX: usize = 80;
 /// The most characters of a line of a message that quotes a file.
 const LINE_MAX: usize = 400;
+
+/// Where the keys of a file are listed, unless the message says so.
+fn pages(message: &str) -> &'static str {
+    match message.contains("\n  allowed: ") {
+        true => "",
+        false => "; see `docs/scenarios.md` for scenarios, `docs/experiments.md` for experiments",
+    }
+}
 
 /// A message without the ends of long values: of words that are no path, of what stands between
 /// backticks, and of lines.

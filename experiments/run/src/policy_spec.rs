@@ -59,6 +59,13 @@ impl Registry for dyn Configured {
     }
 
     fn elsewhere(name: &str, _: &str) -> Option<Fault> {
+        if name.split(':').next().is_some_and(|file| file.ends_with(".py")) {
+            let message =
+                format!("`{name}` is a policy in Python, which `orrery arena` alone runs");
+            let remedy =
+                "give it to `orrery.run` in Python (docs/python.md), or to `orrery arena --policy`";
+            return Some((message, remedy.into()));
+        }
         if jobs::ALL.iter().any(|p| p.about.name == name) {
             let message = format!("`{name}` works on jobs, and here are requests");
             return Some((
@@ -505,5 +512,10 @@ mod tests {
         assert!(error("symphony[timeout_pt=20]").contains("did you mean `timeout_pct`"));
         assert!(error("ribbon[a=1]").contains("the policy has no parameters"));
         assert!(error("").contains("there is no policy"));
+        let python = error("mine.py:Mine");
+        assert!(
+            python.contains("a policy in Python") && python.contains("`orrery.run`"),
+            "{python}"
+        );
     }
 }

@@ -103,7 +103,7 @@ class Result:
 
     @_functools.cached_property
     def batches(self) -> Table:
-        """The batches that ran and the requests that were dropped, as `orrery log timeline --format batches` has them."""
+        """The batches that ran and the requests that were dropped, as `orrery log timeline --format csv` has them."""
         scenario, policies, seed = self._call
         return _orrery.batches(scenario, list(policies.values()), seed)
 

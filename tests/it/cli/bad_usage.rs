@@ -198,3 +198,49 @@ fn a_search_for_devices_needs_no_device_in_the_file() {
     let text = place.run(&args).ok();
     assert!(text.contains("devices"), "{text}");
 }
+
+/// The remedy is the nearest: of a share its fraction, of a path the folder that it is read from, of a file its own page.
+#[test]
+fn a_remedy_is_of_what_was_written() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let baseline = |scenario: &str, min: &str| {
+        format!(
+            "[rerun]\nscenario = \"{scenario}\"\n\n[[require]]\npolicy = \"fifo\"\nmetric = \"finish_rate\"\nmin = {min}\n"
+        )
+    };
+    std::fs::create_dir(place.path("gates")).expect("a folder");
+    place.write("gates/share.toml", baseline("../a.toml", "98"));
+    let says = ["`finish_rate` is a share: for 98 % write `min = 0.98`"];
+    place.run(&["regress", "gates/share.toml"]).refused(&says);
+    place.write("gates/path.toml", baseline("a.toml", "0.98"));
+    let says = ["rerun.scenario", "no file gates/a.toml", "from the folder of the baseline"];
+    place.run(&["regress", "gates/path.toml"]).refused(&says);
+    place.write("plan.toml", "pools = \"homogeneous\"\ngaol = \"carry-load\"\n");
+    let says = ["gaol", "the keys of docs/plan.md", "remedy: correct the file\n"];
+    place.run(&["plan", "plan.toml"]).refused(&says);
+    place.write("own.csv", "case,system,value\na,orloj,0.5\n");
+    let says = ["no column `table`", "one such as `table,case,system,value`"];
+    place.run(&["reproduce", "orloj-table-3", "--paper", "own.csv"]).refused(&says);
+    let python = ["run", "a.toml", "--policy", "mine.py:Mine"];
+    place.run(&python).refused(&["a policy in Python", "`orrery.run`", "docs/python.md"]);
+}
+
+/// Help is the first option, and what is asked of every command the last; colours are as asked, also of errors.
+#[test]
+fn help_is_first_and_colours_are_those_that_were_asked_for() {
+    for command in ["run", "plan", "list"] {
+        let help = run(&[command, "-h"]).ok();
+        let options = help.split("\nOptions:\n").nth(1).expect("options").trim_start();
+        assert!(options.starts_with("-h, --help"), "{help}");
+        assert!(help.find("--wide") > help.find("(these change no number)"), "{help}");
+    }
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let coloured = |color: &str| {
+        let said = place.run(&["run", "a.toml", "--color", color]).ok();
+        said.contains("\u{1b}[1m")
+    };
+    assert_eq!(["auto", "never", "always"].map(coloured), [false, false, true]);
+    let wrong = ["run", "none.toml", "--color=always"];
+    place.run(&wrong).refused_in_colours();
+    place.run(&["run", "a.toml", "--seeds", "x", "--color", "always"]).refused_in_colours();
+}

@@ -26,7 +26,7 @@ const WRITERS: [(&[&str], &str); 9] = [
     (&["run", "a.toml", "--policy", "fifo", "--log"], "x.log"),
     (&["trace", "record", "a.toml", "--out"], "x.csv"),
     (&["log", "timeline", "a.log", "--out"], "x.json"),
-    (&["log", "timeline", "a.log", "--format", "batches", "--out"], "x.csv"),
+    (&["log", "timeline", "a.log", "--format", "csv", "--out"], "x.csv"),
     (&["plot", "t/small.series.csv", "--out"], "x.svg"),
     (&["plot", "t/small.series.csv", "--out"], "x.png"),
     (&["reproduce", "small.toml", "--seeds", "1", "--plot"], "x.svg"),
@@ -162,7 +162,7 @@ fn a_result_that_does_not_fit_on_stdout_is_an_error() {
         &["list"][..],
         &["run", "a.toml", "--policy", "fifo"],
         &["log", "timeline", "a.log"],
-        &["log", "timeline", "a.log", "--format", "batches"],
+        &["log", "timeline", "a.log", "--format", "csv"],
         &["log", "explain", "a.log", "--worst", "2"],
         &["self", "completions", "bash"],
     ] {

@@ -17,7 +17,6 @@ use std::path::Path;
 /// Commands that would take long, and what is added to each here.
 const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-table-3", "--case one-modal --seeds 1"),
-    ("orrery reproduce orloj-table-3 --case three-modal", "--seeds 1"),
     ("orrery arena --quick --html arena.html --plot map.svg", "--seeds 2"),
     ("orrery arena --quick --policy 'clockwork[preset=paper]'", "--seeds 2 --alone"),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),

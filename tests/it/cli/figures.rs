@@ -30,7 +30,7 @@ fn every_table_becomes_a_figure_of_the_same_bytes_each_time() {
     let place = place();
     let log = ["run", "a.toml", "--policy", "fifo", "--log", "a.log"];
     place.run(&log).ok();
-    place.run(&["log", "timeline", "a.log", "--format", "batches", "--out", "r/batches.csv"]).ok();
+    place.run(&["log", "timeline", "a.log", "--format", "csv", "--out", "r/batches.csv"]).ok();
     for table in ["s.csv", "small.distributions.csv", "small.series.csv", "batches.csv"] {
         let table = format!("r/{table}");
         let window: &[&str] =

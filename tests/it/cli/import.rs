@@ -176,4 +176,18 @@ fn a_calibration_leaves_in_every_form_and_its_scenario_runs() {
     place.write("busy.toml", SERVER.replace("warm_up_s = 1.0", "warm_up_s = 10000.0"));
     let busy = ["calibrate", "busy.toml", "perf_analyzer.csv", "--requests", "100"];
     place.run(&busy).refused(&["warm_up_s", "--requests"]);
+    // A key that is set is that of the file, and each row says it.
+    place.write("busy.toml", SERVER.replace("warm_up_s = 1.0", "warm_up_s = 0.5"));
+    let csv = |file: &str, set: &[&str]| {
+        let args =
+            ["calibrate", file, "perf_analyzer.csv", "--requests", "1500", "--format", "csv"];
+        place.run(&[&args[..], set].concat()).ok()
+    };
+    let (own, set) = (csv("busy.toml", &[]), csv("server.toml", &["--set", "warm_up_s=0.5"]));
+    let rows = |text: &str| -> Vec<(String, Option<f64>)> {
+        let rows: Vec<Row> = read_csv("c", text).unwrap();
+        rows.into_iter().map(|row| (row.axes, row.value)).collect()
+    };
+    let with = |(axes, value): (String, Option<f64>)| (format!("{axes};warm_up_s=0.5"), value);
+    assert_eq!(rows(&own).into_iter().map(with).collect::<Vec<_>>(), rows(&set));
 }

@@ -101,9 +101,7 @@ fn a_log_that_cannot_be_read_is_named_and_leaves_no_file() {
         ("cut.log", &["cut.log, line ", "the log was cut off"]),
     ] {
         place.run(&["log", "timeline", file, "--out", "t.json"]).refused(says);
-        place
-            .run(&["log", "timeline", file, "--format", "batches", "--out", "t.csv"])
-            .refused(says);
+        place.run(&["log", "timeline", file, "--format", "csv", "--out", "t.csv"]).refused(says);
         // A story is read to its end only, which a log that is cut off may hold.
         if file != "cut.log" {
             place.run(&["log", "explain", file, "--request", "399"]).refused(says);
@@ -147,15 +145,15 @@ fn options_of_a_timeline_that_cannot_be_are_refused() {
     timeline(&["--from-ms", "5", "--to-ms", "2"]).refused(&["--to-ms", "--from-ms", "remedy:"]);
     timeline(&["--from-ms", "nan"]).refused(&["--from-ms", "'nan'", "milliseconds"]);
     timeline(&["--from-ms=-1"]).refused(&["--from-ms", "'-1'"]);
-    timeline(&["--format", "batches", "--request", "1"]).refused(&["--request", "remove"]);
-    timeline(&["--format", "svg"]).refused(&["'svg'", "trace, batches"]);
+    timeline(&["--format", "csv", "--request", "1"]).refused(&["--request", "remove"]);
+    timeline(&["--format", "svg"]).refused(&["'svg'", "json, csv"]);
     timeline(&["--out", "no/t.json"]).refused(&["--out", "no/t.json", "remedy:"]);
 }
 
 #[test]
 fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_each_drop() {
     let place = place();
-    let csv = place.run(&["log", "timeline", "a.log", "--format", "batches"]).ok();
+    let csv = place.run(&["log", "timeline", "a.log", "--format", "csv"]).ok();
     let began = place.read("a.log").lines().filter(|l| l.starts_with("begin,")).count();
     let dropped = |l: &&str| l.starts_with("end,") && l.contains(",dropped_");
     let dropped = place.read("a.log").lines().filter(dropped).count();
@@ -164,7 +162,7 @@ fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_ea
     let head =
         "policy,device,device_name,lane,model,action,size,start_ns,end_ns,deadline_ns,outcome";
     assert_eq!(csv.lines().next(), Some(head));
-    place.run(&["log", "timeline", "a.log", "--format", "batches", "--out", "b.csv"]).ok();
+    place.run(&["log", "timeline", "a.log", "--format", "csv", "--out", "b.csv"]).ok();
     assert!(place.read("b.csv") == csv);
 }
 

@@ -210,6 +210,14 @@ impl Ran {
         self.said(says);
     }
 
+    /// It was refused, and its message begins in red.
+    #[track_caller]
+    pub fn refused_in_colours(self) {
+        self.ended_with(2);
+        let is_red = self.stderr.starts_with("\u{1b}[1m\u{1b}[31merror:");
+        assert!(is_red, "orrery {}: {:?}", self.args, self.stderr);
+    }
+
     /// It was refused: exit code 2, no result, no panic, and a message that says all of these.
     #[track_caller]
     pub fn refused(self, says: &[&str]) {

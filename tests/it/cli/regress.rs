@@ -240,6 +240,25 @@ fn what_changed_is_named_though_no_value_moved() {
     assert!(!place.run(&["regress", "b.toml"]).ok().contains("Changed"));
 }
 
+/// The first `--bless` records: nothing moved, in no form of the answer.
+#[test]
+fn a_first_bless_says_that_values_are_recorded() {
+    let place = Place::with("a.toml", scenario());
+    place.write("b.toml", BASELINE);
+    place.write("c.toml", BASELINE);
+    let files = ["regress", "b.toml", "c.toml"];
+    let before = place.run(&files).failed_a_check();
+    assert!(before.contains("Not recorded yet") && !before.contains("moved"), "{before}");
+    assert_eq!(before.matches("not recorded yet").count(), 2, "{before}");
+    let said = place.run(&[&files[..], &["--bless", "--junit", "j.xml"]].concat()).ok();
+    assert!(said.starts_with("Recorded: 24 of 24 values are new."), "{said}");
+    assert_eq!(said.matches("\u{2713} recorded").count(), 2, "{said}");
+    assert!(!said.contains("moved") && !place.read("j.xml").contains("<failure"), "{said}");
+    place.write("a.toml", slower());
+    let said = place.run(&[&files[..], &["--bless"]].concat()).ok();
+    assert!(said.starts_with("Accepted: ") && said.contains("\u{2713} accepted"), "{said}");
+}
+
 #[test]
 fn a_result_that_moved_is_told_by_how_much_in_every_report() {
     let place = blessed();
@@ -551,7 +570,7 @@ fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
     assert!(text.starts_with("Failed: 1 of 2 baselines could not be run; all 12 values"), "{text}");
     assert!(place.read("m.md").contains("| b | \u{2713} passed | 12 | "));
     let github = ran(&["--format", "github"]);
-    let begins = "::error file=c.toml,line=1,title=orrery regress%3A could not run::nowhere.toml";
+    let begins = "::error file=c.toml,line=4,title=orrery regress%3A could not run::c.toml:4: key ";
     assert!(github.starts_with(begins), "{github}");
     assert!(
         github.ends_with(&format!("::{}\n", text.lines().next().expect("a verdict"))),

@@ -119,7 +119,7 @@ fn a_reader_that_goes_away_in_the_middle_is_no_error() {
     let pipe = 1 << 17;
     for (args, bytes) in [
         (&["log", "timeline", "a.log"][..], 100),
-        (&["log", "timeline", "a.log", "--format", "batches"], 100),
+        (&["log", "timeline", "a.log", "--format", "csv"], 100),
         (&["log", "timeline", "a.log"], 0),
         (&["log", "explain", "a.log", "--worst", "4000"], 1),
     ] {

@@ -1,5 +1,6 @@
 //! `orrery calibrate`: a measured load replayed, and the assumption that explains most of what is left.
 
+use super::set::Set;
 use clap::Args;
 use orrery_calibrate::{Asked, Measurements, calibrate};
 use orrery_import::{Arriving, Options};
@@ -22,6 +23,9 @@ pub struct Calibrate {
     pub scenario: PathBuf,
     /// What was measured: a file of a tool, an access log with latencies, or a table of your own.
     pub measured: PathBuf,
+    // No doc comment: clap would print it.
+    #[command(flatten)]
+    pub set: Set,
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub output: Output,
@@ -62,7 +66,7 @@ pub struct Calibrate {
 /// # Errors
 /// When the scenario or the measurements are wrong, or a file cannot be written.
 pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
-    let scenario = Scenario::load(&args.scenario)?;
+    let scenario = Scenario::load(&args.scenario)?.with(args.set.changes()?)?;
     let name = format!("{}-calibrated", scenario.name);
     args.output.check(&name)?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
@@ -86,11 +90,13 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
             write_atomically(&folder.join(format!("{name}.scenario.toml")), text.as_bytes())?;
         }
     }
+    let mut rows = found.rows()?;
+    args.set.tell(&mut rows);
     let forms = Forms {
         table: document.to_text(),
         more: vec![("calibration", found.in_json())],
         page: args.output.html.is_some().then_some(document),
-        rows: found.rows()?,
+        rows,
     };
     forms.answer(&name, &args.output)
 }

@@ -68,8 +68,8 @@ pub struct Regress {
     /// Record the current numbers in the baselines, and print the changes.
     #[arg(long)]
     pub bless: bool,
-    /// The form of the answer on stdout: text, or annotations of GitHub Actions.
-    #[arg(long, value_enum, default_value_t = Form::Text, help_heading = WITHOUT_EFFECT)]
+    /// The form of the answer on stdout: a table, or annotations of GitHub Actions.
+    #[arg(long, value_enum, default_value_t = Form::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Form,
     /// Write the outcome as JUnit XML: one suite per baseline, one test case per group of values.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
@@ -86,7 +86,7 @@ pub struct Regress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
     /// Text for reading.
-    Text,
+    Table,
     /// Annotations of GitHub Actions.
     Github,
 }
@@ -112,8 +112,8 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     let text = reports(args, &outcomes, &how)?;
     let stdout = match args.format {
         Form::Github => github::annotations(&outcomes, args.bless),
-        Form::Text if outcomes.iter().all(|o| o.result.is_err()) => String::new(),
-        Form::Text => text,
+        Form::Table if outcomes.iter().all(|o| o.result.is_err()) => String::new(),
+        Form::Table => text,
     };
     if let (Some(how_many), 2..) = (outcome::broken(&outcomes), outcomes.len()) {
         tell(&format!("{how_many}; the others were compared"));
@@ -150,7 +150,7 @@ fn all(args: &Regress) -> (Vec<Outcome>, Option<SpecError>) {
 /// Writes the reports that are asked for; the text of the answer.
 fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How) -> Result<String, SpecError> {
     if let Some(path) = &args.junit {
-        write_atomically(path, junit::junit(outcomes)?.as_bytes())?;
+        write_atomically(path, junit::junit(outcomes, args.bless)?.as_bytes())?;
     }
     let document = page::page(outcomes, how);
     if let Some(path) = &args.markdown {

@@ -61,10 +61,14 @@ impl Set {
         each.collect::<Vec<_>>().join(";")
     }
 
-    /// Says it in every row.
+    /// Says it in every row, behind its own axes.
     pub fn tell(&self, rows: &mut [Row]) {
         if !self.set.is_empty() {
-            rows.iter_mut().for_each(|row| row.axes = self.axes());
+            for row in rows {
+                let own = std::mem::take(&mut row.axes);
+                let all = [own, self.axes()].into_iter().filter(|axes| !axes.is_empty());
+                row.axes = all.collect::<Vec<_>>().join(";");
+            }
         }
     }
 }

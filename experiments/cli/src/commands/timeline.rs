@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   orrery log timeline bert.log --out bert.json                          # open it in ui.perfetto.dev
   orrery log timeline bert.log --from-ms 1000 --to-ms 2000 --request 117 --out bert.json
-  orrery log timeline bert.log --format batches --out batches.csv")]
+  orrery log timeline bert.log --format csv --out batches.csv")]
 pub struct Timeline {
     /// A log written by `orrery run --log`.
     log: PathBuf,
@@ -32,7 +32,7 @@ pub struct Timeline {
     #[arg(long = "request", value_name = "ID")]
     requests: Vec<u64>,
     /// The output format.
-    #[arg(long, value_enum, default_value_t = Format::Trace)]
+    #[arg(long, value_enum, default_value_t = Format::Json)]
     format: Format,
     /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
@@ -42,9 +42,9 @@ pub struct Timeline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Chrome trace JSON.
-    Trace,
+    Json,
     /// CSV: a row for each batch that ran.
-    Batches,
+    Csv,
 }
 
 fn instant(text: &str) -> Result<Time, String> {
@@ -65,10 +65,10 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
         let found = format!("{}, before --from-ms", to.since(Time::ZERO));
         return Err(SpecError::value("--to-ms", found, "--from-ms or later", "give a later end"));
     }
-    if args.format == Format::Batches && !args.requests.is_empty() {
+    if args.format == Format::Csv && !args.requests.is_empty() {
         let remedy = "remove `--request`: the table has all batches, and no requests";
-        let found = "`--format batches`";
-        return Err(SpecError::value("--request", found, "`--format trace`", remedy));
+        let found = "`--format csv`";
+        return Err(SpecError::value("--request", found, "`--format json`", remedy));
     }
     if let Some(out) = args.out.as_ref().filter(|out| is_same_file(out, &args.log)) {
         let found = format!("{}, the log itself", out.display());
@@ -116,8 +116,8 @@ fn write(
 ) -> Result<(), Failure> {
     let names = log.names()?.clone();
     match format {
-        Format::Trace => write_trace(&names, log, selection, &mut out)?,
-        Format::Batches => write_batches(&names, log, selection, &mut out)?,
+        Format::Json => write_trace(&names, log, selection, &mut out)?,
+        Format::Csv => write_batches(&names, log, selection, &mut out)?,
     }
     Ok(out.flush()?)
 }

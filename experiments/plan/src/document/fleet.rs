@@ -2,7 +2,7 @@
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
 use crate::document::facts::place_of;
-use crate::document::money::usd_per_month;
+use crate::document::money::{at_least, usd_per_month};
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer as Answered, money, percent};
 use crate::search::solved::{Fleet, Solved};
@@ -36,9 +36,10 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     }
     if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
         lines.push(format!(
-            "at most {} % above the optimum: no fleet of these types costs less than {bound:.2} $/h, even \
-             with loads split between types",
-            percent((gap * 1e3).ceil() / 1e3)
+            "at most {} % above the optimum: no fleet of these types costs less than {} $/h, even with loads \
+             split between types",
+            percent((gap * 1e3).ceil() / 1e3),
+            at_least(bound)
         ));
     }
     if fleet.proven {

@@ -23,6 +23,7 @@ pub fn usd_per_month(cost: Price) -> f64 {
 pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
     let words = |t: &Turn| {
         let kind = problem.kind(t.kind);
+        // Downwards: it is the cheapest up to the one, and wins below the other.
         let (at, now) = beside(t.at_usd_per_hour, t.now_usd_per_hour);
         match t.is_answer {
             true => format!("{kind} stays the cheapest up to {at} $/h each (now {now})"),
@@ -34,11 +35,27 @@ pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
 
 /// A price and that of today, with as many digits as show that they differ.
 fn beside(at: f64, now: f64) -> (String, String) {
-    let short = (cents(at), cents(now));
-    if short.0 == short.1 && at != now {
-        return (format!("{at:.4}"), format!("{now:.4}"));
+    let digits = if at < 0.1 { 4 } else { 2 };
+    let short = (down(at, digits), cents(now));
+    // Nor on the other side of today's price.
+    let [shown, shown_now] = [&short.0, &short.1].map(|text| text.parse().unwrap_or(f64::NAN));
+    if at != now && shown.partial_cmp(&shown_now) != at.partial_cmp(&now) {
+        return (down(at, 4), format!("{now:.4}"));
     }
     short
+}
+
+/// A number rounded down: of a lower bound a lower bound.
+fn down(x: f64, digits: usize) -> String {
+    let text = format!("{x:.digits$}");
+    let is_above = text.parse().is_ok_and(|rounded: f64| rounded > x);
+    let unit = (0..digits).fold(1.0, |unit, _| unit / 10.0);
+    if is_above { format!("{:.digits$}", x - unit / 2.0) } else { text }
+}
+
+/// What costs at least so many dollars: never above the bound.
+pub fn at_least(usd: f64) -> String {
+    down(usd, 3)
 }
 
 /// A price of one device: small ones with more digits.
@@ -68,4 +85,24 @@ pub fn source(solved: &Solved) -> Option<String> {
         n => format!("; {n} prices are the plan's own"),
     };
     Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer of 1.326 $/h is no cheaper than the least that any costs.
+    #[test]
+    fn bounds_of_prices_are_rounded_down() {
+        assert_eq!(at_least(1.326), "1.326");
+        assert_eq!([at_least(1.325_999), at_least(2.0)], ["1.325", "2.000"]);
+        assert_eq!(beside(0.0667, 0.3), ("0.0667".to_string(), "0.30".to_string()));
+        assert_eq!(beside(0.789, 0.8), ("0.78".to_string(), "0.80".to_string()));
+        assert_eq!(beside(0.533_39, 0.526), ("0.5333".to_string(), "0.5260".to_string()));
+        for n in 1..10_000 {
+            let x = f64::from(n) / 7_000.0;
+            let shown: f64 = at_least(x).parse().unwrap();
+            assert!(shown <= x && x < shown + 0.001 + 1e-12, "{x}: {shown}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::document::cells::{
 use crate::document::facts::facts;
 use crate::document::figure;
 use crate::document::fleet;
+use crate::document::loss::{breaks_on_loss, holds_for_want, what_if_for_want};
 use crate::document::money::{bought, month, source, turns_in_words};
 use crate::document::sensitivity::{breaks, for_little_more, holds, stands_on};
 use crate::document::sentences::{confidence, doubts, search, too_few, whole};
@@ -54,7 +55,9 @@ impl Answers {
         page.section_open("Robustness", stands_on(first, robust.as_ref()));
         page.section_open("Alternatives", alternatives(first).part());
         if !what_ifs.is_empty() {
-            page.section_open("What if", side_by_side(first, what_ifs).part());
+            let for_want = Part::list(what_ifs.iter().flat_map(what_if_for_want).collect());
+            let table = side_by_side(first, what_ifs).part();
+            page.section_open("What if", table.into_iter().chain(for_want));
         }
         page.section("How sure this is", Part::list(sure(first, what_ifs, rows)));
         let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
@@ -99,14 +102,20 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
 fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     let p = &first.problem;
     let breaks = robust.and_then(|robust| breaks(p, robust));
-    let tone = match (first.is_answered(), &breaks) {
+    let all = &first.answers;
+    let lost = breaks_on_loss(p, all);
+    let tone = match (first.is_answered(), breaks.as_ref().or(lost.as_ref())) {
         (false, _) => Tone::Bad,
         (true, Some(_)) => Tone::Mixed,
         (true, None) => Tone::Good,
     };
     let holds = || robust.and_then(|robust| holds(p, robust));
-    let breaks = breaks.or_else(holds).map_or(String::new(), |words| format!("; {words}"));
-    let all = &first.answers;
+    let want = all.iter().find_map(|a| holds_for_want(p, a));
+    let breaks: String = [breaks.or_else(holds), want.or(lost)]
+        .into_iter()
+        .flatten()
+        .map(|words| format!("; {words}"))
+        .collect();
     let none = all.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {
         let text = match all.len() {

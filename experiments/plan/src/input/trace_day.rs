@@ -26,8 +26,16 @@ pub(crate) struct OfTrace {
 pub(crate) fn of_trace(trace: &Scenario, (steps, seed): (u32, u64)) -> Result<OfTrace, SpecError> {
     if !trace.file.arrivals.as_ref().is_some_and(Arrivals::is_finite) {
         let allowed = "a scenario with `arrivals.trace`, or a list with `replay`";
-        let remedy = "write the steps in `profile`";
-        return Err(SpecError::value(KEY, "arrivals without a trace", allowed, remedy));
+        let is_list = trace
+            .file
+            .arrivals
+            .as_ref()
+            .is_some_and(|a| a.workload.is_some() || a.queries.is_some() || a.llm.is_some());
+        let (found, remedy) = match is_list {
+            true => ("a list without `replay`", "add `replay = { times = 1 }` to its `arrivals`"),
+            false => ("arrivals without a trace", "write the steps in `profile`"),
+        };
+        return Err(SpecError::value(KEY, found, allowed, remedy));
     }
     let mut trace = trace.clone();
     // Which device fits is not asked here.

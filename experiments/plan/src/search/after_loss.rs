@@ -73,8 +73,8 @@ pub fn survives<E>(
     Ok(true)
 }
 
-/// A pool with one machine less, of each type that it has; of a pool of several types, of each of which one may be lost.
-/// `known` is the verdict of a pool of one type where there is one already.
+/// A pool with one machine less, of each type that it has; of a pool of several types, of each of which one may be lost,
+/// or of each where it has none of the one that is named. `known` is the verdict of a pool of one type where there is one already.
 ///
 /// # Errors
 /// When it cannot be simulated.
@@ -85,7 +85,8 @@ pub fn one_less(
 ) -> Result<Vec<Less>, SpecError> {
     let mut all = Vec::new();
     let several = bench.problem.plan.pools == Pools::Heterogeneous;
-    let is_asked = |kind: &usize| !several || bench.problem.plan.may_lose(*kind);
+    let has_none = bench.problem.plan.may_lose_only().is_some_and(|kind| choice.counts[kind] == 0);
+    let is_asked = |kind: &usize| !several || has_none || bench.problem.plan.may_lose(*kind);
     let has = (0..choice.counts.len()).filter(|kind| choice.counts[*kind] > 0);
     for kind in has.filter(is_asked) {
         let counts = without(bench.problem, &choice.counts, kind);

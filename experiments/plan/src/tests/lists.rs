@@ -55,6 +55,27 @@ fn verdicts(folder: &Path, arrivals: &str, share: f64) -> (bool, f64) {
     (bench.holds(&[1], rate).unwrap_or_else(|e| panic!("{e}")), bad)
 }
 
+/// A day of a list as it was written down is one with `replay`.
+#[test]
+fn a_day_of_a_list_that_is_not_replayed_is_told_to_replay_it() {
+    let folder = std::env::temp_dir().join(format!("orrery-list-of-day-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("list.csv"), list(1_000, 5)).unwrap();
+    let path = folder.join("plan.toml").display().to_string();
+    let of = |replay: &str| {
+        let day = "[day]\nscale = \"follow\"\ntrace_steps = 2\n\n[scenario]";
+        let text = PLAN.replace("[scenario]", day);
+        let text = format!("{text}queries = {{ file = \"list.csv\" }}\n{replay}\n");
+        let (plan, source) = PlanFile::from_text(&path, &text).unwrap();
+        Problem::new(&plan, &source).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let error = of("").unwrap_err();
+    let remedy = "replay = { times = 1 }";
+    assert!(error.contains("a list without `replay`") && error.contains(remedy), "{error}");
+    of(remedy).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// A faster list has as many requests at any rate, of copies there are as many more, one that is cut has more or fewer, and a trace of so many requests has as many
 /// at any rate at which it has enough: nowhere does a run end as bad of which the whole is within the target.
 #[test]

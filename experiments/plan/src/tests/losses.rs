@@ -4,6 +4,55 @@ use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved, what_if};
 use crate::input::problem::Problem;
 use crate::search::runs::Runs;
 use crate::search::trial::Bench;
+use orrery_solvers::Price;
+
+/// The verdict, in one line.
+fn first_sentence(text: &str) -> String {
+    let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// What one machine less does is in the first sentence, with what one more costs, unless the answer tolerates it; under
+/// a budget the load need not be sustained.
+#[test]
+fn a_loss_that_breaks_the_answer_is_in_its_first_sentence() {
+    let now = solved(CLUSTERS);
+    let best = now.answers[0].best().unwrap();
+    let less = &best.less[0];
+    assert!(less.bad_rate() > 0.01, "{less:?}");
+    let mut more = best.counts.clone();
+    more[less.kind] += 1;
+    let (p, more) = (&now.problem, now.problem.cost(&more));
+    let costs = more.as_usd_per_hour() - p.cost(&best.counts).as_usd_per_hour();
+    let costs = crate::search::answer::money(Price::usd_per_hour("one more", costs).unwrap());
+    let said = first_sentence(&printed(&now));
+    let kind = p.kind(less.kind);
+    assert!(said.contains(&format!("without one {kind}: ")), "{said}");
+    assert!(said.contains(&format!(" % SLO violations; one more costs {costs} $/h.")), "{said}");
+    let tolerant = solved(&CLUSTERS.replace("seeds = 3", "seeds = 3\nsurvive = 1"));
+    assert!(!first_sentence(&printed(&tolerant)).contains("without one"));
+    let budget = CLUSTERS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.0");
+    assert!(!first_sentence(&printed(&solved(&budget))).contains("without one"));
+}
+
+/// A what-if whose condition is met for want of the type says so.
+#[test]
+fn a_what_if_that_holds_for_want_of_a_type_says_what_the_loss_of_another_does() {
+    let (plan, source) = super::plan(CLUSTERS);
+    let mut said = Vec::new();
+    for kind in ["slow", "fast"] {
+        let what_if = format!("survive={kind}");
+        let answers = crate::answers(&plan, &source, &[what_if.clone()], false).unwrap();
+        let has =
+            answers.what_ifs[0].answers[0].best().unwrap().counts[usize::from(kind == "fast")];
+        let text = answers.document().to_text().replace("\n    ", " ");
+        let says = text
+            .contains(&format!("{what_if}, cluster: tolerates the loss of one {kind} for want"));
+        assert_eq!(says, has == 0, "{text}");
+        said.push(says);
+    }
+    assert!(said.contains(&true), "no type is missing from an answer");
+}
 
 /// A machine may be lost: one more of a cluster, and of a pool of several types what brute force finds.
 #[test]
@@ -111,7 +160,11 @@ fn a_cluster_survives_the_loss_of_a_type_that_is_named() {
         let text = printed(&named);
         assert!(text.contains(&format!("the loss of one {kind}")), "{text}");
         let has = named.answers[0].best().unwrap().counts[usize::from(kind == "fast")] > 0;
-        assert_eq!(!has, text.contains(&format!("the answer has no {kind} to lose")), "{text}");
+        // Which loss that is not, and what it does, is said first.
+        let want = format!(
+            "tolerates the loss of one {kind} for want of any {kind}; without one {other}: "
+        );
+        assert_eq!(!has, first_sentence(&text).contains(&want), "{text}");
     }
     // Of packs the named type's whole pack, and the other type's packs stay what they are.
     let packs = |survive: &str| {
@@ -145,8 +198,9 @@ fn a_pool_of_several_types_survives_the_loss_of_the_type_that_is_named() {
         let best = found.answers[0].best().unwrap();
         let less: Vec<usize> = best.less.iter().map(|less| less.kind).collect();
         let has = best.counts[kind] > 0;
-        assert_eq!(less, if has { vec![kind] } else { vec![] }, "{best:?}");
-        assert!(best.less.iter().all(|less| less.bad_rate() <= p.plan.target()));
+        // Without the type that is named, the loss of another is looked at.
+        assert_eq!(less, if has { vec![kind] } else { vec![1 - kind] }, "{best:?}");
+        assert!(!has || best.less.iter().all(|less| less.bad_rate() <= p.plan.target()));
         // What is listed as not sure is not sure.
         let close = &found.answers[0].close;
         assert!(close.iter().all(|(_, _, c)| c.meets(0.01) && !c.is_sure(0.01)), "{close:?}");

@@ -3,7 +3,7 @@
 //! Every text is escaped here, once: what a file gives is shown as it is, and makes no tag, link, heading or cell.
 
 use super::parts::{Page, Part, Table};
-use super::text::words_of;
+use super::text::{explained, is_marked, words_of};
 use std::fmt::Write;
 
 /// The Markdown: what it is, what came of it, what was asked, the rest.
@@ -23,8 +23,10 @@ pub fn markdown(page: &Page) -> String {
         let is = is.lines().collect::<Vec<_>>().join("; ");
         let _ = writeln!(out, "- {}: {}", block(what), escaped(&is));
     }
+    let is_shown = page.sections.iter().any(|s| s.parts.iter().any(|p| is_marked(&part(p))));
     for section in &page.sections {
-        let parts: String = section.parts.iter().map(part).collect();
+        let own = section.parts.iter().filter_map(|p| explained(p, is_shown));
+        let parts: String = own.map(|p| part(&p)).collect();
         if !parts.is_empty() {
             let _ = write!(out, "\n## {}\n{parts}", escaped(&section.title));
         }

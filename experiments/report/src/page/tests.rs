@@ -243,3 +243,20 @@ fn a_table_that_is_too_wide_stays_one() {
     let cut = cut.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(cut.ends_with("number 10, number 11"), "{cut}");
 }
+
+/// The note of too few samples is there where a value with its sign is shown, and nowhere else.
+#[test]
+fn a_note_explains_only_a_sign_that_is_printed() {
+    let of = |value: &str| {
+        let mut page = Page::new("run", "");
+        let mut table = Table::new("", &["p99"]);
+        table.rows.push(vec![Field::text(value)]);
+        page.section("Results", table.part());
+        let notes = ["?: not enough samples.".to_string(), "Seeds: 1.".to_string()];
+        page.section(TO_KNOW, Part::list(notes.to_vec()));
+        [page.to_text(), page.to_markdown()]
+    };
+    assert!(of("?25.59").iter().all(|text| text.contains("not enough samples")));
+    let without = of("25.59");
+    assert!(without.iter().all(|text| !text.contains('?') && text.contains("Seeds: 1.")));
+}

@@ -29,9 +29,11 @@ pub fn text(page: &Page) -> String {
     for (what, is) in &page.asked {
         let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join("; "));
     }
+    let is_shown = page.sections.iter().any(|s| s.parts.iter().any(|p| is_marked(&part(p))));
     for section in &page.sections {
         let own = in_text(&section.parts);
-        let parts: Vec<String> = own.iter().map(|p| part(p)).collect();
+        let own: Vec<Part> = own.into_iter().filter_map(|p| explained(p, is_shown)).collect();
+        let parts: Vec<String> = own.iter().map(part).collect();
         // A table after another begins with a line of its own.
         let is_table = |i: &usize| matches!(own[*i], Part::Table(_));
         let gap = |i: usize| if i > 0 && is_table(&i) && is_table(&(i - 1)) { "\n" } else { "" };
@@ -42,6 +44,25 @@ pub fn text(page: &Page) -> String {
         }
     }
     out
+}
+
+/// How the note of a value with too few samples begins.
+const FEW_SAMPLES: &str = "?: ";
+
+/// Whether a text has a value with too few samples: `?12.3`.
+pub(super) fn is_marked(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair[0] == b'?' && pair[1].is_ascii_digit())
+}
+
+/// A part without the note that explains the sign of too few samples, where no value with that sign is shown.
+pub(super) fn explained(part: &Part, is_shown: bool) -> Option<Part> {
+    match part {
+        Part::List(points) if !is_shown => {
+            let points = points.iter().filter(|point| !point.starts_with(FEW_SAMPLES));
+            Part::list(points.cloned().collect())
+        }
+        other => Some(other.clone()),
+    }
 }
 
 /// Parts as text has them.

@@ -1,7 +1,7 @@
 //! A plate of the atlas is what came of one id; the page has all of them.
 
 use super::chosen::Chosen;
-use crate::claims::{self, Verdict};
+use crate::claims::{self, Claim, Verdict};
 use crate::document::{ASSUMPTIONS, CLAIMS, OWN_CLAIMS, Off, REGION, against};
 use crate::experiment::Experiment;
 use crate::registry;
@@ -13,8 +13,9 @@ use orrery_results::Row;
 pub struct Plate {
     id: String,
     card: Section,
-    /// How many of the paper's claims, then of our own, hold, do not, are undecided, and have no verdict.
-    claims: [[usize; 4]; 2],
+    /// How many of the paper's claims, of our own, and of those to which something was fitted, hold, do not, are undecided,
+    /// and have no verdict.
+    claims: [[usize; 4]; 3],
     /// How far it is off the paper's numbers, in words; empty without any.
     off: String,
     /// What its provenance is made of.
@@ -28,14 +29,22 @@ const VERDICTS: [(&str, &[Verdict]); 4] = [
     ("no verdict", &[Verdict::NotJudged, Verdict::NotRun, Verdict::NoAnswer]),
 ];
 
+/// Which claims are counted together.
+const GROUPS: [&str; 3] = [
+    "of the papers' claims",
+    "of our own claims",
+    "claims to which something was fitted, counted apart,",
+];
+
 impl Plate {
     /// That of an experiment, from its page and rows.
     pub fn of(e: &Experiment, own: Page, rows: &[Row]) -> Plate {
         let judged = if e.region.is_empty() { &e.claim[..] } else { &[] };
         let checked = claims::judged(judged, &e.left_out, rows);
-        let count = |own: bool, of: &[Verdict]| {
-            let of_whom = judged.iter().zip(&checked).filter(|(claim, _)| claim.own == own);
-            of_whom.filter(|(_, c)| of.contains(&c.verdict)).count()
+        let count = |group: usize, of: &[Verdict]| {
+            let is = |claim: &Claim| if claim.fitted { 2 } else { usize::from(claim.own) };
+            let of_group = judged.iter().zip(&checked).filter(|(claim, _)| is(claim) == group);
+            of_group.filter(|(_, c)| of.contains(&c.verdict)).count()
         };
         let off = against(e, rows).first().map_or(String::new(), |a| match a.off {
             Off::Mean(mean) => format!("{mean:.3} in the mean"),
@@ -58,7 +67,7 @@ impl Plate {
         Plate {
             id: e.id.clone(),
             card: Section { title: format!("{}: {}", e.id, e.title), parts, ..Section::default() },
-            claims: [false, true].map(|own| VERDICTS.map(|v| count(own, v.1))),
+            claims: [0, 1, 2].map(|group| VERDICTS.map(|v| count(group, v.1))),
             off,
             first: rows.first().cloned(),
         }
@@ -71,20 +80,23 @@ pub fn page(chosen: &Chosen, plates: Vec<Plate>) -> (Page, Vec<Row>) {
     let ids = plates.len();
     page.subtitle =
         format!("{ids} tables, figures and studies, each run with the seeds of its file");
-    for (own, whose) in ["the papers'", "our own"].into_iter().enumerate() {
-        let sum = |i: usize| plates.iter().map(|p| p.claims[own][i]).sum::<usize>();
+    for (group, whose) in GROUPS.into_iter().enumerate() {
+        let sum = |i: usize| plates.iter().map(|p| p.claims[group][i]).sum::<usize>();
         let [hold, not, undecided, none] = [0, 1, 2, 3].map(sum);
         let of = hold + not + undecided + none;
         if of == 0 {
             continue;
         }
         let none = if none > 0 { format!(", {none} have no verdict") } else { String::new() };
-        let tone = if hold == of { Tone::Good } else { Tone::Mixed };
+        let tone = match group {
+            // That what was fitted holds shows nothing.
+            2 => Tone::Plain,
+            _ if hold == of => Tone::Good,
+            _ => Tone::Mixed,
+        };
         page.say(
             tone,
-            format!(
-                "Of {of} of {whose} claims {hold} hold, {not} do not, {undecided} are undecided{none}."
-            ),
+            format!("Of {of} {whose} {hold} hold, {not} do not, {undecided} are undecided{none}."),
         );
     }
     if !chosen.longer.is_empty() {
@@ -107,7 +119,7 @@ fn summary(plates: &[Plate]) -> Table {
     let columns: Vec<&str> = ["id"]
         .into_iter()
         .chain(VERDICTS.map(|v| v.0))
-        .chain(["off the paper's numbers"])
+        .chain(["fitted, hold", "off the paper's numbers"])
         .collect();
     let mut table = Table::new(
         "the papers' claims and our own by verdict; the error of each id's first metric",
@@ -121,6 +133,7 @@ fn summary(plates: &[Plate]) -> Table {
         };
         let counts: [usize; 4] = std::array::from_fn(|i| plate.claims[0][i] + plate.claims[1][i]);
         let counts = counts.iter().zip(tones).map(count);
+        let counts = counts.chain([count((&plate.claims[2][0], Tone::Plain))]);
         let off = if plate.off.is_empty() { Field::none() } else { Field::text(&*plate.off) };
         table.rows.push([Field::text(&*plate.id)].into_iter().chain(counts).chain([off]).collect());
     }

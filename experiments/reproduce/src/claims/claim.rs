@@ -13,6 +13,10 @@ pub struct Claim {
     /// It is no sentence of the paper: what this file expects is checked, and counted apart.
     #[serde(default)]
     pub own: bool,
+    /// Something was fitted to it, or to a claim that it follows from: that it holds tests nothing, and it is counted
+    /// apart.
+    #[serde(default)]
+    pub fitted: bool,
     /// The system, the numerator of a ratio; `NAME/PRESET` if several systems share the name.
     pub of: String,
     /// The system in the denominator; without it, the value itself is checked.
@@ -101,6 +105,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether there is none because not all was run.
+    pub fn is_of_a_part(self) -> bool {
+        matches!(self, Verdict::NotJudged | Verdict::NotRun)
+    }
+
     /// For reading.
     pub fn words(self) -> &'static str {
         match self {

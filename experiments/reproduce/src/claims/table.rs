@@ -29,11 +29,13 @@ fn table_of(claims: &[Claim], checked: &[Checked], own: bool) -> Table {
     let mut table = Table::new("", &["verdict", claim, "what is checked", "ours"]);
     for (claim, c) in claims.iter().zip(checked).filter(|(claim, _)| claim.own == own) {
         let word = match c.verdict {
+            Verdict::Holds if claim.fitted => Field::text("\u{2713} holds").with("fitted"),
             Verdict::Holds => Field::text("\u{2713} holds").marked(Tone::Good),
             Verdict::DoesNotHold => Field::text("\u{2717} does not hold").marked(Tone::Bad),
+            other if other.is_of_a_part() => Field::text(other.words()),
             other => Field::text(other.words()).marked(Tone::Mixed),
         };
-        let word = word.with(c.why.clone());
+        let word = if c.why.is_empty() { word } else { word.with(c.why.clone()) };
         let some = c.verdict == Verdict::DoesNotHold && c.taken.is_none() && c.good > 0;
         let word =
             if some { word.with(format!("{} of {} do", c.good, c.cells.len())) } else { word };

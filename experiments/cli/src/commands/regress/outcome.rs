@@ -102,6 +102,25 @@ impl Compared {
         counts.all() > 0 && counts.get(Kind::New) == counts.all()
     }
 
+    /// What it says in a table: a sign, a word, and how that is marked. What is blessed is recorded, and no failure.
+    pub fn marked(&self, blessed: bool) -> (String, Tone) {
+        let is_met = self.unmet().next().is_none();
+        let says = self.says();
+        let (sign, word, tone) = match (says, self.is_first() && is_met) {
+            (_, true) if blessed => ('\u{2713}', "recorded", Tone::Good),
+            (_, true) => ('\u{2248}', "not recorded yet", Tone::Mixed),
+            _ if blessed && is_met && self.counts().moved() > 0 => {
+                ('\u{2713}', "accepted", Tone::Good)
+            }
+            (Says::Passed, _) => ('\u{2713}', "passed", says.tone()),
+            (Says::Noise, _) => ('\u{2248}', "undecided", says.tone()),
+            (Says::Seeds, _) => ('\u{2248}', "other seeds", says.tone()),
+            (Says::Moved, _) => ('\u{2717}', "moved", says.tone()),
+            (Says::Failed, _) => ('\u{2717}', "failed", says.tone()),
+        };
+        (format!("{sign} {word}"), tone)
+    }
+
     /// About how many seeds would tell the largest move within noise, and which that is; none where something moved
     /// beyond.
     pub fn seeds_to_tell(&self) -> Option<(&Change, u64)> {
@@ -151,6 +170,7 @@ pub fn verdict(outcomes: &[Outcome], blessed: bool) -> (Tone, String) {
     let is_first = counts.all() > 0 && counts.get(Kind::New) == counts.all();
     match (blessed, is_unmet) {
         _ if is_broken => (Says::Failed.tone(), format!("{}: {what}.", Says::Failed.word())),
+        (true, false) if is_first => (Tone::Good, format!("Recorded: {what}.")),
         (true, false) if counts.moved() > 0 => (Tone::Good, format!("Accepted: {what}.")),
         (_, false) if is_first => (Tone::Mixed, format!("Not recorded yet: {what}.")),
         _ => (says.tone(), format!("{}: {what}.", says.word())),

@@ -40,7 +40,7 @@ pub fn page(outcomes: &[Outcome], how: &How) -> Page {
     let names = names(outcomes);
     page.section(failed_title(outcomes), failed(outcomes, &names));
     if outcomes.len() > 1 {
-        page.section("Baselines", baselines(outcomes, &names).part());
+        page.section("Baselines", baselines(outcomes, &names, how.blessed).part());
     }
     let broken = outcomes.iter().filter_map(|o| Some((&o.name, o.result.as_ref().err()?)));
     let broken = broken.flat_map(|(name, e)| [Part::Text(name.clone()), Part::Plain(e.clone())]);
@@ -203,7 +203,7 @@ fn folded(title: String, table: Table) -> Part {
     Part::Folded(title, table.part().into_iter().collect())
 }
 
-fn baselines(outcomes: &[Outcome], names: &[String]) -> Table {
+fn baselines(outcomes: &[Outcome], names: &[String], blessed: bool) -> Table {
     let heads = ["baseline", "", "values", "worse", "better", "other", "noise", "same", "met"];
     let mut table = Table::new("", &heads);
     for (Outcome { result, .. }, name) in outcomes.iter().zip(names) {
@@ -215,14 +215,8 @@ fn baselines(outcomes: &[Outcome], names: &[String]) -> Table {
             }
             Ok(compared) => {
                 let counts = compared.counts();
-                let says = compared.says();
-                let sign = match says {
-                    Says::Passed => '\u{2713}',
-                    Says::Noise | Says::Seeds => '\u{2248}',
-                    Says::Moved | Says::Failed => '\u{2717}',
-                };
-                let word = format!("{sign} {}", says.word().to_lowercase());
-                line.push(Field::text(word).marked(says.tone()));
+                let (word, tone) = compared.marked(blessed);
+                line.push(Field::text(word).marked(tone));
                 let is = |kind: Kind| counts.get(kind);
                 let other = is(Kind::Gone) + is(Kind::Changed) + is(Kind::New);
                 let moved = [is(Kind::Worse), is(Kind::Better), other, is(Kind::Noise)];

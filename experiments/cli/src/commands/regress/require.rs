@@ -87,7 +87,17 @@ impl Requirement {
             true => format!("a number from {least} to {most}"),
             false => format!("a number of {unit}, at least {least}"),
         };
-        let remedy = format!("`{}` is in {unit}: correct `{name}`", self.metric);
+        let remedy = match most {
+            1.0 if (1.0..=100.0).contains(&bound) => {
+                format!(
+                    "`{}` is a share: for {bound} % write `{name} = {}`",
+                    self.metric,
+                    bound / 100.0
+                )
+            }
+            1.0 => format!("`{}` is a share: correct `{name}`", self.metric),
+            _ => format!("`{}` is in {unit}: correct `{name}`", self.metric),
+        };
         Err(SpecError::value(key(name), bound, allowed, remedy))
     }
 

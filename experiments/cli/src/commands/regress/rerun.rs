@@ -57,6 +57,18 @@ pub type Check<'a> = &'a dyn Fn(&[String]) -> Result<(), SpecError>;
 const METRICS: [&str; 4] =
     [metric::REQUESTS, metric::FINISH_RATE, metric::LATENCY_P99, metric::MEAN_BATCH_SIZE];
 
+/// Passes when the file that a key names is there.
+fn is_there(key: &str, path: &Path, folder: &Path) -> Result<(), SpecError> {
+    let whole = folder.join(path);
+    if whole.exists() {
+        return Ok(());
+    }
+    let found = format!("`{}`, and there is no file {}", path.display(), whole.display());
+    let allowed = "the path of a file, from the baseline's folder";
+    let remedy = "give its path from the folder of the baseline, not from where the command runs";
+    Err(SpecError::value(format!("rerun.{key}"), found, allowed, remedy))
+}
+
 impl Rerun {
     /// The metrics whose values are recorded.
     pub fn metrics(&self) -> Vec<&str> {
@@ -104,6 +116,10 @@ impl Rerun {
     /// # Errors
     /// When what it names does not exist or cannot be run.
     pub fn run(&self, folder: &Path, details: bool, check: Check<'_>) -> Result<Ran, SpecError> {
+        let files = [("scenario", &self.scenario), ("sweep", &self.sweep)];
+        for (key, path) in files.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?))) {
+            is_there(key, path, folder)?;
+        }
         let mut input = Input::default();
         input.add("rerun", toml::Value::try_from(self).unwrap_or(toml::Value::Boolean(false)));
         let rows = match (&self.reproduce, &self.scenario, &self.sweep) {
