@@ -254,10 +254,11 @@ impl BestYield {
         waiting.retain(|&m| {
             let model = &mut models[m];
             let reserve = if reserve { beyond[m].reserve(model.slo) } else { Span::ZERO };
-            if let Some(own) = model.best(now, reserve, kind, out) {
-                if weights.holds(device, model.id) && best.is_none_or(|b| own.yields > b.1.yields) {
-                    best = Some((m, own));
-                }
+            if let Some(own) = model.best(now, reserve, kind, out)
+                && weights.holds(device, model.id)
+                && best.is_none_or(|b| own.yields > b.1.yields)
+            {
+                best = Some((m, own));
             }
             work_ns += model.work_ns;
             latest = latest.max(model.latest.minus(reserve));
@@ -380,7 +381,7 @@ impl BestYield {
             members.extend(joining.into_iter().map(member));
             let items = members.iter().map(|m| m.waiting.items).sum();
             let of = (members.len() as u32, items);
-            let row = class.row(&model.kinds, model.slo, kind, of);
+            let row = class.row(&model.kinds, kind, of);
             let row = row.expect("a batch that was looked at");
             self.launch(now, now, (device, r.model), Batch { members, row }, out);
         } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {

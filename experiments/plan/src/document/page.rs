@@ -110,7 +110,9 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
         (true, None) => Tone::Good,
     };
     let holds = || robust.and_then(|robust| holds(p, robust));
-    let want = all.iter().find_map(|a| holds_for_want(p, a));
+    // Of a fleet some pool may have the type.
+    let want: Option<Vec<String>> = all.iter().map(|a| holds_for_want(p, a)).collect();
+    let want = want.and_then(|all| all.into_iter().next());
     let breaks: String = [breaks.or_else(holds), want.or(lost)]
         .into_iter()
         .flatten()

@@ -55,6 +55,8 @@ pub(super) struct Table {
 
 /// An application of a model.
 pub(super) struct Class {
+    max_batch: u32,
+    slo: Span,
     pub law: Rc<Histogram>,
     /// Of a request of this class or a faster one.
     others: Histogram,
@@ -119,16 +121,13 @@ impl Table {
 
 impl Class {
     /// A batch of `n` requests whose slowest is of this class; none if it does not fit the SLO.
-    pub fn row(
-        &mut self,
-        kinds: &[Kind],
-        slo: Span,
-        kind: usize,
-        (n, items): (u32, u32),
-    ) -> Option<Rc<Row>> {
+    pub fn row(&mut self, kinds: &[Kind], kind: usize, (n, items): (u32, u32)) -> Option<Rc<Row>> {
         let on = &mut self.on[kind];
         if items == n {
             return on.rows.get(n as usize - 1).cloned();
+        }
+        if n > self.max_batch {
+            return None;
         }
         // Of many, thirty sizes for each doubling are told apart.
         let step = if n > 1 { (items / 32).next_power_of_two() } else { 1 };
@@ -137,7 +136,7 @@ impl Class {
             let longest = self.law.max_with(&[(&self.others, n - 1)]);
             Rc::new(Row::of(&kinds[kind].law, (n, items), &longest, kinds[kind].can_stop))
         });
-        (n == 1 || row.stops[0].after <= slo).then(|| Rc::clone(row))
+        (n == 1 || row.stops[0].after <= self.slo).then(|| Rc::clone(row))
     }
 }
 
@@ -150,7 +149,8 @@ impl Model {
             let others = Histogram::mixture(&parts);
             let table = |kind| Table::of(max_batch, p.slo, kind, &apps[c].law, &others);
             let on = kinds.iter().map(table).collect();
-            Class { on, law: Rc::new(apps[c].law.clone()), others, queue: Vec::new() }
+            let law = Rc::new(apps[c].law.clone());
+            Class { max_batch, slo: p.slo, on, law, others, queue: Vec::new() }
         };
         let classes: Vec<Class> = (0..apps.len()).map(class).collect();
         let one_stop =
@@ -255,7 +255,7 @@ impl Model {
             while let Some(head) = class.queue.get(n).copied() {
                 let kinds = 0..self.kinds.len();
                 let of = (1, head.items);
-                let least = kinds.map(|kind| first(class.row(&self.kinds, self.slo, kind, of)));
+                let least = kinds.map(|kind| first(class.row(&self.kinds, kind, of)));
                 if !lost(&head, least.min().unwrap_or(Span::ZERO)) {
                     break;
                 }
@@ -290,7 +290,7 @@ impl Model {
                 }
                 items += own;
                 let of = (n as u32 + 1, items);
-                let Some(row) = class.row(&self.kinds, self.slo, kind, of) else { break };
+                let Some(row) = class.row(&self.kinds, kind, of) else { break };
                 of_class = better(of_class, row.candidate(From::Classes(c), deadline, now));
             }
             let Table { rows, order, .. } = &class.on[kind];
@@ -347,7 +347,7 @@ impl Model {
         taken.truncate(c.size);
         let of = (taken.len() as u32, taken.iter().map(|t| t.0.items).sum());
         let slowest = taken.iter().map(|t| t.1).max().unwrap_or(class);
-        let row = self.classes[slowest].row(&self.kinds, self.slo, kind, of);
+        let row = self.classes[slowest].row(&self.kinds, kind, of);
         let member = |(waiting, i): (Waiting, usize)| {
             let class = &mut self.classes[i];
             if let Ok(at) = class.queue.binary_search(&waiting) {

@@ -58,6 +58,9 @@ impl BestYield {
     /// Sends the next batch to a device whose batch is expected to end; whether it did, or cannot any more.
     pub(super) fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
         let Some(end) = self.only(device).map(Running::end) else { return true };
+        if self.free.is_leaving(device) {
+            return true;
+        }
         let kind = self.devices[device.index()].0;
         let Some((model, own, crowded)) = self.best(now.max(end), device, true, out) else {
             return false;
@@ -110,7 +113,7 @@ impl BestYield {
             for j in 1..=class.queue.len() {
                 items += class.queue[j - 1].items;
                 let of = |k, items| (k as u32, items);
-                let mut row = |of| class.row(&m.kinds, m.slo, kind, of);
+                let mut row = |of| class.row(&m.kinds, kind, of);
                 let Some(together) = row(of(k + j, r.batch.row.items + items)) else { break };
                 let together = together.stops[0].after;
                 if now + mean + reserve + together > r.due.min(first.deadline) {
