@@ -15,10 +15,7 @@ use std::collections::BTreeMap;
 
 /// Policies whose rule drops such requests, and why: each is in its "Differences from the paper".
 const LOCKS: &[(&str, &str)] = &[
-    (
-        "clockwork",
-        "an estimate above the SLO is never tried again (The size that is lost); `probe_s` mends it",
-    ),
+    ("clockwork", "an estimate above the SLO is never tried again (The size that is lost)"),
     ("clockwork[preset=paper]", "the same"),
     (
         "shepherd",
@@ -109,7 +106,6 @@ fn a_request_that_comes_to_idle_devices_is_run_whatever_came_before() {
             "clockwork[preset=paper]",
             "shepherd[preset=paper]",
             "symphony[preset=paper]",
-            "clockwork[probe_s=1]",
         ]) {
             let spec = PolicySpec::parse(policy).unwrap();
             let Ok(run) = setup.run_with(&spec, i, Fresh::default()) else { continue };

@@ -3,12 +3,9 @@
 //! A score is that of a scenario, a policy and a seed. Differences are taken seed by seed, on the same arrivals,
 //! execution times and noise. What a 95 % interval cannot tell from zero, or is below a thousandth, is *tied*.
 
-use crate::fight::Fought;
+use crate::fight::{Fought, ORACLE};
 use orrery_results::metric;
 use orrery_sim::stats::{self, Interval, mean};
-
-/// The policy that knows every execution time: clairvoyant and greedy, no bound, and no competitor.
-pub(crate) const ORACLE: &str = "oracle";
 
 /// Differences below this are no lead, however sure.
 pub const LEAST_LEAD: f64 = 0.001;

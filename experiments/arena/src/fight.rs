@@ -2,7 +2,6 @@
 //!
 //! A policy that cannot run a scenario has no runs there, and the reason.
 
-use crate::board::ORACLE;
 use crate::suite::Suite;
 use orrery_results::metric;
 use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
@@ -17,6 +16,9 @@ use orrery_sweep::seeds::Seeds;
 use orrery_sweep::shard::Shard;
 use std::cmp::Reverse;
 use std::path::PathBuf;
+
+/// The policy that knows every execution time: clairvoyant and greedy, no bound, and no competitor.
+pub(crate) const ORACLE: &str = "oracle";
 
 /// What is kept of a run beside its score.
 const KEPT: [&str; 6] = [

@@ -58,20 +58,21 @@
 mod beyond;
 mod model;
 mod row;
+mod running;
 mod sent;
 mod weights;
 
 use self::beyond::Beyond;
 use self::model::{Batch, Kind, Member, Model, Waiting};
 use self::row::Candidate;
-use self::sent::{Running, soon, timer};
+use self::running::{Running, soon, timer};
 use self::weights::Weights;
 use super::free_devices::FreeDevices;
 use super::parameters::{
     About, Assumption, Build, Parameter, Preset, Settings, count, flag, word, words,
 };
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
-use crate::cluster::Change;
+use crate::cluster::{Change, DeviceView};
 use crate::latency::Latency;
 use crate::penalty::MILLION;
 use crate::profile::ModelProfile;
@@ -182,7 +183,20 @@ impl BestYield {
 
     /// The devices are there, or one more.
     fn meet(&mut self, known: &Known<'_>) {
-        self.devices = known.devices().iter().map(|d| (d.kind as usize, d.can_preempt)).collect();
+        // Told of one kind only, it knows no other.
+        let told = |p: &ModelProfile| p.kinds.as_ref().map_or(1, |kinds| kinds.laws.len());
+        let last = self.profiles.first().map_or(1, told) - 1;
+        let device = |d: &DeviceView| ((d.kind as usize).min(last), d.can_preempt);
+        self.devices = known.devices().iter().map(device).collect();
+        // Kinds that are alike are one.
+        let is_like = |a: usize, b: usize| {
+            let stops = |kind| self.devices.iter().filter(move |d| d.0 == kind).all(|d| d.1);
+            let laws = |p: &ModelProfile| p.kinds.as_ref().is_none_or(|k| k.laws[a] == k.laws[b]);
+            stops(a) == stops(b) && self.profiles.iter().all(laws)
+        };
+        let first = |kind: usize| (0..kind).find(|&other| is_like(other, kind)).unwrap_or(kind);
+        let firsts: Vec<usize> = (0..=last).map(first).collect();
+        self.devices.iter_mut().for_each(|d| d.0 = firsts[d.0]);
         let kinds = |p: &ModelProfile| -> Vec<Kind> {
             let laws = p.kinds.as_ref().map_or(std::slice::from_ref(&p.law), |kinds| &kinds.laws);
             let kind = |(kind, law): (usize, &Latency)| {

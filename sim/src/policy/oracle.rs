@@ -188,7 +188,10 @@ impl Policy for Oracle {
             Event::Timer(_) | Event::Profiled { .. } => return,
             Event::Start | Event::Result { .. } | Event::Device(..) => {
                 if !matches!(event, Event::Result { .. }) {
-                    self.kinds = known.devices().iter().map(|d| d.kind).collect();
+                    // Told of one kind only, it knows no other.
+                    let last = self.laws.len() as u32 - 1;
+                    let kinds = known.devices();
+                    self.kinds = kinds.iter().map(|d| d.kind.min(last)).collect();
                 }
                 self.free.follow(&event, known, out);
             }

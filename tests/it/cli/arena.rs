@@ -124,7 +124,7 @@ fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn what_does_not_apply_is_refused_with_the_remedy() {
     let tuned = ["arena", "--league", "tuned"];
-    run(&of(&["--suite", "2026.2"])).refused(&["--suite", "2026.2", "`2026.1`", "remedy: "]);
+    run(&of(&["--suite", "2030.1"])).refused(&["--suite", "2030.1", "`2026.1`", "remedy: "]);
     run(&of(&["--budget", "3"])).refused(&["--budget", "only with `--league tuned`", "remedy: "]);
     run(&of(&["--draw", "3"])).refused(&["--draw", "only with `--league tuned`", "remedy: "]);
     let shared = [&tuned[..], &["--shard", "1/2", "--out", "o"]].concat();

@@ -97,6 +97,9 @@ impl Row {
 
     /// The best batch of this size that began now and whose earliest deadline is given.
     pub fn candidate(&self, from: From, deadline: Time, now: Time) -> Option<Candidate> {
+        if deadline < now {
+            return None;
+        }
         let span = deadline.since(now);
         let (mut yields, mut after) = (self.most, self.most_after);
         if after > span {

@@ -1,40 +1,14 @@
 //! What is done with a batch that was sent: it is begun anew with others, makes way, is stopped for a better one, or the
 //! next one is sent behind it.
 
-use super::model::{Batch, Kind, Member, Suspect, Waiting};
+use super::model::{Kind, Member, Suspect};
 use super::row::{Row, given};
+use super::running::{Running, is_alone, soon, timer};
 use super::{BestYield, Stop};
-use crate::policy::{Actions, TimerKey};
-use crate::request::{ActionId, DeviceId};
+use crate::policy::Actions;
+use crate::request::DeviceId;
 use crate::time::{Span, Time};
 use std::rc::Rc;
-
-/// A batch under way.
-pub(super) struct Running {
-    pub device: DeviceId,
-    pub action: ActionId,
-    pub issued: Time,
-    /// When it is expected to start on the device.
-    pub start: Time,
-    pub model: usize,
-    pub batch: Batch,
-    /// The stop that it runs until, and the number of those within its earliest deadline.
-    pub stop: usize,
-    pub within: usize,
-    pub due: Time,
-    /// It has run for its time.
-    pub is_over: bool,
-    pub is_stopped: bool,
-    /// With these it begins anew.
-    pub joining: Vec<Waiting>,
-}
-
-impl Running {
-    /// When it is expected to have ended, if that is known.
-    pub fn end(&self) -> Time {
-        self.start + self.batch.row.stops[0].after
-    }
-}
 
 /// A batch of this part of the largest yield of its model is large enough to be sent ahead.
 const LARGE: f64 = 0.6;
@@ -249,17 +223,4 @@ impl BestYield {
         model.changed();
         self.waiting.insert(r.model);
     }
-}
-
-/// Whether one batch was sent to a device, and no other after it.
-pub(super) fn is_alone(running: &[Running], device: DeviceId) -> bool {
-    running.iter().filter(|r| r.device == device).count() == 1
-}
-
-pub(super) fn soon(device: DeviceId) -> TimerKey {
-    TimerKey(1 << 32 | u64::from(device.0))
-}
-
-pub(super) fn timer(device: DeviceId) -> TimerKey {
-    TimerKey(u64::from(device.0))
 }
