@@ -42,7 +42,8 @@ fn a_what_if_that_holds_for_want_of_a_type_says_what_the_loss_of_another_does() 
     let mut said = Vec::new();
     for kind in ["slow", "fast"] {
         let what_if = format!("survive={kind}");
-        let answers = crate::answers(&plan, &source, std::slice::from_ref(&what_if), false).unwrap();
+        let answers =
+            crate::answers(&plan, &source, std::slice::from_ref(&what_if), false).unwrap();
         let has =
             answers.what_ifs[0].answers[0].best().unwrap().counts[usize::from(kind == "fast")];
         let text = answers.document().to_text().replace("\n    ", " ");
