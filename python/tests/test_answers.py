@@ -94,7 +94,7 @@ def test_what_a_league_cannot_be_is_said():
     with pytest.raises(ValueError, match="at least 2"):
         orrery.arena(["fifo"], seeds=1)
     with pytest.raises(ValueError, match="2026.1"):
-        orrery.arena(["fifo"], suite="2026.2")
+        orrery.arena(["fifo"], suite="2030.1")
     with pytest.raises(ValueError, match="alone"):
         orrery.arena(alone=True)
 
