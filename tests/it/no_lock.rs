@@ -125,3 +125,36 @@ fn a_request_that_comes_to_idle_devices_is_run_whatever_came_before() {
     let found: Vec<&String> = faults.keys().collect();
     assert_eq!(found, known, "{faults:?}");
 }
+
+/// One batch in fifty takes several times as long, or requests have several items: it ran nothing any more, or nothing at
+/// all, where others finished nine in ten.
+#[test]
+fn our_own_is_near_orloj_where_it_locked_itself() {
+    let world = |model: &str, app: &str, rest: &str| {
+        format!(
+            "policies = [\"orloj\"]\nseed = 3\nwarm_up_s = 5.0\n[[model]]\nname = \"m\"\n{model}\n[[app]]\nname = \
+             \"a\"\nmodel = \"m\"\n{app}\n{rest}"
+        )
+    };
+    let slow = "slo_ms = 80.0\nlatency = { affine = { alpha_ms = 4.0, beta_ms = 12.0 } }\nnoise = { outlier_share = 0.02, \
+                outlier_factors = [4.0] }";
+    let items = "slo_ms = 120.0\nlatency = { affine = { alpha_ms = 3.0, beta_ms = 10.0 } }";
+    let sizes = "sizes = { lognormal = { mu = 1.0, sigma = 1.0, max = 30 } }";
+    let device = |n: u32| format!("[[device]]\ncount = {n}\ncan_preempt = true\n");
+    let load = |rate: f64, s: f64| {
+        format!("[arrivals]\npoisson = {{ rate_per_s = {rate:?} }}\nduration_s = {s:?}\n")
+    };
+    for text in [
+        world(slow, "", &(device(1) + &load(100.0, 300.0))),
+        world(slow, "", &(device(3) + &load(450.0, 45.0))),
+        world(items, sizes, &(device(2) + &load(88.0, 45.0))),
+    ] {
+        let setup = Scenario::from_text("world.toml", &text).unwrap().setup(3).unwrap();
+        let rate = |policy: &str| {
+            let run = setup.run(&PolicySpec::parse(policy).unwrap(), 3).unwrap();
+            run.total().finish_rate()
+        };
+        let (ours, orloj) = (rate("best-yield"), rate("orloj"));
+        assert!(orloj > 0.8 && ours > orloj - 0.03, "{ours} and {orloj}:\n{text}");
+    }
+}

@@ -68,7 +68,7 @@ impl League {
         behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD).collect()
     }
 
-    /// The mean of the worst application's finish rate over the scenarios that have several.
+    /// The mean of the worst application's finish rate over the scenarios of at most 100.
     pub fn worst_app(&self, policy: usize) -> Option<f64> {
         mean_over(&self.cells, policy, metric::WORST_APP)
     }

@@ -45,7 +45,6 @@
 //!   of the one before.
 //! - *Weights* (`weights.rs`). Where not all models fit, the one that most requests wait for, for each device that has
 //!   it, is loaded in place of the one used longest ago.
-//!
 //! - *Late answers* that are worth something wait, once they cannot be in time, for their next deadline, apart; their
 //!   yield counts what they are worth.
 //!

@@ -2,7 +2,7 @@
 //! alone would be worth to a greedy scheduler.
 //!
 //! ```text
-//! whenever a device is free:
+//! whenever a device is free, for the latencies of its type:
 //!     drop what could not finish in time even alone, now
 //!     for every pending request as the longest of a batch (its time l):
 //!         members <- requests no longer than l that are in time in a batch of their number
@@ -19,7 +19,7 @@ use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, c
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
-use crate::request::{Drop, ModelId, RequestId};
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
 
 /// The oracle's parameters.
@@ -93,9 +93,7 @@ impl Oracle {
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         self.drop_hopeless(now, out);
-        while let Some(device) = self.free.next() {
-            let kind = self.kinds.get(device.index()).map_or(0, |&kind| kind as usize);
-            let Some(model) = self.best(now, kind) else { return };
+        while let Some((device, model)) = self.next(now) {
             self.ids.clear();
             self.ids.extend(self.batch.iter().map(|p| p.id));
             let taken = &self.batch;
@@ -107,8 +105,24 @@ impl Oracle {
                 )
             });
             out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
-            self.free.take_next();
+            self.free.take_device(device);
         }
+    }
+
+    /// The next free device that has a batch, which `batch` then is, and its model.
+    fn next(&mut self, now: Time) -> Option<(DeviceId, usize)> {
+        let mut seen = None;
+        for place in (0..self.free.len()).rev() {
+            let device = self.free.at(place);
+            let kind = self.kinds.get(device.index()).map_or(0, |&kind| kind as usize);
+            // What one device of a kind lacks the next of it lacks, too.
+            if seen.replace(kind) != Some(kind)
+                && let Some(model) = self.best(now, kind)
+            {
+                return Some((device, model));
+            }
+        }
+        None
     }
 
     fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {

@@ -117,3 +117,57 @@ fn every_row_names_the_suite_by_its_hash_and_text_fits_a_terminal() {
     let read = orrery_results::read_rows("a", &csv).expect("rows");
     assert!(read.iter().all(|r| orrery_results::is_metric(&r.metric)));
 }
+
+/// Shepherd as released hangs here, and no request of it counts: it was first with a score of 1.
+#[test]
+fn a_closed_loop_is_scored_by_answers_in_time_and_who_answers_nothing_has_no_lead() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "
+policies = [\"orloj\"]
+warm_up_s = 10.0
+
+[[model]]
+name = \"model\"
+slo_ms = 280.0
+latency = { proportional = { c1 = 0.3 } }
+
+[[device]]
+can_preempt = true
+
+[[app]]
+name = \"all\"
+model = \"model\"
+time = { modes = [[0.8, 10.0, 1.0], [0.2, 60.0, 6.0]] }
+
+[closed_loop]
+clients = 60
+think = { exponential_ms = 20.0 }
+ramp_ms = 500.0
+duration_s = 40.0
+";
+    let index = "[[axis]]\nname = \"family\"\nmeans = \"?\"\n[[scenario]]\nname = \"loop\"\n\
+                 axes = \"family=loop\"\nasks = \"?\"\n";
+    std::fs::write(folder.path().join("loop.toml"), text).expect("a scenario");
+    std::fs::write(folder.path().join(INDEX), index).expect("an index");
+    let names = ["shepherd", "orloj", "best-yield", "oracle"];
+    let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
+    let suite = Suite::find(&folder.path().display().to_string()).expect("a suite");
+    let asked = Asked::of(suite, policies, 2);
+    let cells = whole(&asked, &How::default());
+    let of = |p: usize, metric: &str| cells[0][p].values(metric).expect("a value of each seed");
+    assert!(of(0, "arena_score").iter().all(|score| *score < 0.01), "it hangs");
+    for seed in 0..2 {
+        let rate = |p: usize| cells[0][p].values("goodput_per_s").map_or(0.0, |all| all[seed]);
+        let rates: Vec<f64> = (0..3).map(rate).collect();
+        let best = rates.iter().copied().fold(0.0, f64::max);
+        for (p, rate) in rates.iter().enumerate() {
+            assert_eq!(of(p, "arena_score")[seed], rate / best, "{}", names[p]);
+        }
+    }
+    let league = League::of(asked, vec![], cells);
+    let (family, scenarios) = &league.families()[0];
+    assert_eq!((*family, scenarios.as_slice()), ("loop", &[0][..]));
+    assert_eq!(league.regret(2, scenarios), Some(league.behind(2)[0].1));
+    let text = document::document(&league, None, &[]).to_text();
+    assert!(text.contains("Regret by family"), "{text}");
+}

@@ -1,15 +1,33 @@
 use crate::suite::{Half, Suite};
 use std::collections::BTreeSet;
+use std::path::Path;
 
-/// Of all files of 2026.1. A suite that is named never changes; a new draw has a new name.
-const SHA256: &str = "2642c45a97bd82ae7fc41d17e9a11ec20c24523a27c3414aacfd11537200edc3";
+/// Of all files of a suite, and how many. A suite that is named never changes; a new draw has a new name.
+const SHA256: [(&str, &str, usize); 2] = [
+    ("2026.1", "2642c45a97bd82ae7fc41d17e9a11ec20c24523a27c3414aacfd11537200edc3", 61),
+    ("2026.2", "e5af0d1dfe3d8c65907d30f3fe12bf3e8d59be7167017a3f5a6796212210ca3f", 76),
+];
 
 #[test]
-fn the_hash_of_the_suite_never_changes() {
-    assert_eq!(Suite::find("2026.1").expect("the suite").sha256, SHA256);
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/suites/2026.1");
-    let files = std::fs::read_dir(folder).expect("the suite").count();
-    assert_eq!(files, 61, "the list, and a file for each scenario");
+fn the_hash_of_a_suite_never_changes() {
+    for (name, sha256, count) in SHA256 {
+        assert_eq!(Suite::find(name).expect("the suite").sha256, sha256);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("suites").join(name);
+        let files = std::fs::read_dir(folder).expect("the suite").count();
+        assert_eq!(files, count, "the list, and a file for each scenario");
+    }
+}
+
+#[test]
+fn without_stops_no_device_of_a_suite_stops_a_batch_and_its_name_says_so() {
+    let suite = Suite::find("2026.2").expect("the suite");
+    let can_stop = |suite: &Suite| {
+        let of = |a: &crate::suite::Asked| a.scenario.file.device.iter().any(|d| d.can_preempt);
+        suite.scenarios.iter().filter(|a| of(a)).count()
+    };
+    let without = suite.clone().without_stops();
+    assert_eq!((can_stop(&suite), can_stop(&without)), (67, 0));
+    assert_eq!(without.name, "2026.2-without-stops");
 }
 
 #[test]

@@ -197,6 +197,13 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         let remedy = "run the shipped policies first; then give the same `--out` with your policy";
         return Err(SpecError::value("--policy", own, allowed, remedy));
     }
+    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
+        && args.without_stops
+    {
+        let allowed = "only shipped policies: one in Python runs the suite as it stands";
+        let remedy = "leave it out, or name a folder whose scenarios say `can_preempt = false`";
+        return Err(SpecError::value("--without-stops", format!("beside {own}"), allowed, remedy));
+    }
     only("--budget", args.budget.map(|n| n.to_string()))?;
     only("--draw", args.draw.map(|n| n.to_string()))?;
     if args.league == Settings::Tuned && args.shard.is_some() {

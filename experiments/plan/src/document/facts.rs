@@ -15,7 +15,9 @@ use orrery_scenario::scenario::file::{RateBy, SPEED_NOTED};
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let Some(best) = answer.best() else { return Vec::new() };
     let mut lines: Vec<String> = best.less.iter().map(|less| with_less(problem, less)).collect();
-    if let Some(kind) = problem.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0) {
+    // Of one pool the first sentence says it.
+    let only = problem.plan.may_lose_only().filter(|_| problem.groups.len() > 1);
+    if let Some(kind) = only.filter(|kind| best.counts[*kind] == 0) {
         let kind = problem.kind(kind);
         lines.push(format!("`survive` changes nothing here: the answer has no {kind} to lose"));
     }
