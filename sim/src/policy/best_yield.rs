@@ -40,9 +40,7 @@
 //!   k P(L <= deadline) / E[L]: it runs to its end.
 //! - *Items.* A batch lasts as long as its items take; its yield counts requests.
 //! - *Making way* (`sent.rs`). A request that would be late if it waited stops a batch of another model that can begin
-//!   anew, or yields less. Only where times are known for certain a batch is begun anew or sent ahead.
-//! - *Sending ahead.* Where messages take time, and much the same time, the next batch is sent so long before the end
-//!   of the one before.
+//!   anew, or yields less. Only where times are known for certain a batch is begun anew.
 //! - *Weights* (`weights.rs`). Where not all models fit, the one that most requests wait for, for each device that has
 //!   it, is loaded in place of the one used longest ago.
 //! - *Late answers* that are worth something wait, once they cannot be in time, for their next deadline, apart; their
@@ -64,7 +62,7 @@ mod weights;
 use self::beyond::Beyond;
 use self::model::{Batch, Kind, Member, Model, Waiting};
 use self::row::Candidate;
-use self::running::{Running, soon, timer};
+use self::running::{Running, timer};
 use self::weights::Weights;
 use super::free_devices::FreeDevices;
 use super::parameters::{
@@ -100,8 +98,6 @@ pub struct Config {
     pub join: bool,
     /// Whether a batch is stopped for one of another model that could not wait.
     pub way: bool,
-    /// Whether batches are sent ahead of the end of the one before.
-    pub ahead: bool,
 }
 
 impl Settings for Config {
@@ -115,7 +111,7 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "all of it",
-        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true, way: true, ahead: true },
+        make: || Config { max_batch: 64, stop: Stop::Crowded, join: true, way: true },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         count(
@@ -135,11 +131,6 @@ impl Settings for Config {
             |c: &mut Self| &mut c.way,
             "whether a batch is stopped for another model's that could not wait",
         ),
-        flag(
-            "ahead",
-            |c: &mut Self| &mut c.ahead,
-            "whether a batch is sent before the one on its device has ended, where messages take time",
-        ),
     ];
 }
 
@@ -154,8 +145,6 @@ pub struct BestYield {
     /// Of each device, its kind and whether it can stop a batch.
     devices: Vec<(usize, bool)>,
     running: Vec<Running>,
-    /// Devices whose batch will soon have ended: the next one may be sent.
-    soon: Vec<DeviceId>,
     weights: Weights,
     /// By model.
     beyond: Vec<Beyond>,
@@ -173,7 +162,6 @@ impl BestYield {
             free: FreeDevices::default(),
             devices: Vec::new(),
             running: Vec::new(),
-            soon: Vec::new(),
             weights: Weights::default(),
             beyond: vec![Beyond::default(); profiles.len()],
             ids: Vec::new(),
@@ -311,23 +299,14 @@ impl BestYield {
             let kind = self.devices[device.index()].0;
             let batch = self.models[model].take(now + reserve, kind, &best);
             self.free.take_device(device);
-            self.launch(now, now, (device, model), batch, out);
-        }
-        if !self.free.is_empty() {
-            return;
-        }
-        for device in std::mem::take(&mut self.soon) {
-            if !self.send_ahead(now, device, out) {
-                self.soon.push(device);
-            }
+            self.launch(now, (device, model), batch, out);
         }
     }
 
-    /// Issues a batch for a device that is free from then on.
+    /// Issues a batch for a device that is free.
     fn launch(
         &mut self,
         now: Time,
-        free: Time,
         (device, model): (DeviceId, usize),
         batch: Batch,
         out: &mut Actions,
@@ -339,8 +318,8 @@ impl BestYield {
         let action = out.exec(Exec::now(device, ModelId(id as u32)), &self.ids);
         let Batch { members, row } = &batch;
         let due = members.iter().map(|m| m.waiting.deadline).min().unwrap_or(Time::NEVER);
-        let within = row.within(due.since(now.max(free) + self.reserve(model)));
-        let start = free.max(now + self.beyond[model].mean());
+        let within = row.within(due.since(now + self.reserve(model)));
+        let start = now + self.beyond[model].mean();
         let stop = row.best(within).map_or(row.stops.len() - 1, |best| best.1);
         let at = row.stops[stop];
         out.why_all(&self.ids, || {
@@ -362,7 +341,6 @@ impl BestYield {
             joining: Vec::new(),
         });
         self.set_timer(self.running.len() - 1, out);
-        self.set_soon(now, device, out);
     }
 
     fn result(&mut self, now: Time, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
@@ -373,9 +351,7 @@ impl BestYield {
         if let Outcome::Done { device, .. } = outcome {
             let expected =
                 if self.models[r.model].is_certain { r.batch.row.stops[0].after } else { device };
-            // It was expected to start a mean after it was issued, or at the end of the one before it.
-            let before = r.start.minus(self.beyond[r.model].mean()).max(r.issued);
-            let ns = now.since(before).ns() as f64 - expected.ns() as f64;
+            let ns = now.since(r.issued).ns() as f64 - expected.ns() as f64;
             self.beyond[r.model].learn(ns, expected.ns() as f64);
         }
         let ran = match outcome {
@@ -396,7 +372,7 @@ impl BestYield {
             let of = (members.len() as u32, items);
             let row = class.row(&model.kinds, kind, of);
             let row = row.expect("a batch that was looked at");
-            self.launch(now, now, (device, r.model), Batch { members, row }, out);
+            self.launch(now, (device, r.model), Batch { members, row }, out);
         } else if let Some(ran) = ran.filter(|_| joining.is_empty()) {
             self.put_back(r, ran);
             self.free.add_back(device);
@@ -441,10 +417,6 @@ impl Policy for BestYield {
                     self.make_way(now, model, out);
                 }
             }
-            Event::Timer(key) if key.0 >> 32 == 1 => {
-                let device = DeviceId(key.0 as u32);
-                self.soon.push(device);
-            }
             Event::Timer(key) => {
                 let of_it = self.running.iter_mut().filter(|r| timer(r.device) == key);
                 of_it.for_each(|r| r.is_over = true);
@@ -453,15 +425,7 @@ impl Policy for BestYield {
             Event::Profiled { .. } => return,
             Event::Result { device, action, outcome, .. }
                 if self.weights.ended(device, action, matches!(outcome, Outcome::Done { .. })) => {}
-            Event::Result { device, .. } => {
-                self.result(now, &event, known, out);
-                out.clear_timer(soon(device));
-                self.soon.retain(|&d| d != device);
-                self.set_soon(now, device, out);
-                if self.running.iter().any(|r| r.device == device) {
-                    self.free.take_device(device);
-                }
-            }
+            Event::Result { .. } => self.result(now, &event, known, out),
             Event::Start | Event::Device(..) => {
                 self.meet(known);
                 if let Event::Device(device, Change::Draining | Change::Down) = event {

@@ -19,6 +19,16 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-table-3", "--case one-modal --seeds 1"),
     ("orrery arena --quick --html arena.html --plot map.svg", "--seeds 2"),
     ("orrery arena --quick --policy 'clockwork[preset=paper]'", "--seeds 2 --alone"),
+    (
+        "orrery arena --suite 2026.2 --wide --policy 'clockwork[preset=paper]' --policy 'shepherd[preset=paper]' \
+         --policy 'symphony[preset=paper]'",
+        "--seeds 1",
+    ),
+    (
+        "orrery arena --suite 2026.2 --wide --out r --policy 'clockwork[preset=paper]' \
+         --policy 'shepherd[preset=paper]' --policy 'symphony[preset=paper]'",
+        "--seeds 1",
+    ),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --seeds 5", "--tolerance 0.02"),
     (
@@ -116,6 +126,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("scripts/web-page", "minutes; `web.rs` asks what it made"),
     ("chrt -f 10 orrery-replay validate", "minutes on a core, at real-time priority"),
     ("python3 -m http.server", "it goes on until Ctrl-C"),
+    ("scripts/arena-lead", "it needs Python, and the whole result"),
     ("scripts/slow-tests", "minutes to hours; it runs these tests"),
     ("cargo bench", "benchmarks are run by hand"),
     ("CARGO_PROFILE_BENCH_LTO=fat", "benchmarks are run by hand"),

@@ -42,8 +42,13 @@ const FIRST_LOOK: u64 = 1000;
 /// A probe that is not long enough after so many requests is undecided, and not good.
 const REQUESTS_MAX: u64 = 20_000_000;
 
-/// A probe near the answer has at least this part of `requests_per_model`, and at most so many times as many.
-const EXACT: (f64, u64) = (0.5, 8);
+/// A probe near the answer has at least this part of `requests_per_model`, and at most so many times as many; one that
+/// would leave its answer undecided, at most the second, or `REQUESTS_NEAR` of all models if that is less.
+const EXACT: (f64, [u64; 2]) = (0.5, [8, 64]);
+const REQUESTS_NEAR: u64 = 2_000_000;
+
+/// With more than so many times the error that was asked for an answer may be undecided.
+const UNDECIDED: f64 = 2.0;
 
 /// A share is far from the target where ln of its odds is so much off.
 const FAR: f64 = 1.0;
@@ -263,6 +268,9 @@ impl Judge {
         let off = (odds(rate) - odds(self.rule.target)).abs();
         let is_far = off > FAR + 2.0 * log_error;
         let least = (self.last as f64 * EXACT.0) as u64;
+        let [usual, most] = EXACT.1.map(|times| self.last.saturating_mul(times));
+        let is_open = log_error > UNDECIDED * error;
+        let most = if is_open { most.min(REQUESTS_NEAR).max(usual) } else { usual };
         let is_exact = || self.arrived >= least && log_error <= error;
         let good = rate <= self.rule.target;
         if grows || over || (bad && is_far) {
@@ -272,9 +280,7 @@ impl Judge {
         } else if is_far && enough && self.arrived >= self.last {
             // Far enough for the next rate, though not beyond doubt.
             self.say(good, Some(Doubt::Short), false);
-        } else if self.arrived >= self.last.saturating_mul(EXACT.1)
-            && (enough || self.arrived >= REQUESTS_MAX)
-        {
+        } else if self.arrived >= most && (enough || self.arrived >= REQUESTS_MAX) {
             let doubt = if enough { Doubt::Undecided } else { Doubt::TooLong };
             self.say(good && enough, Some(doubt), false);
         }

@@ -14,8 +14,6 @@ pub(super) struct Beyond {
 
 impl Beyond {
     const OUTLIER: f64 = 4.0;
-    const LEAST_LEAD: f64 = 0.02;
-    const REGULAR: f64 = 1.5;
     /// No more is kept free before a deadline than this part of the SLO.
     const MOST: f64 = 0.25;
 
@@ -25,14 +23,6 @@ impl Beyond {
         self.deviation_ns += 0.25 * ((ns - self.mean_ns).abs() - self.deviation_ns);
         self.mean_ns += 0.125 * (ns - self.mean_ns);
         self.has_one = true;
-    }
-
-    /// So long before a batch is expected to end the next one is sent; none where messages take next to no time, or
-    /// what batches take beyond their law is mostly chance.
-    pub fn lead(self, own: Span) -> Option<Span> {
-        let least = Self::LEAST_LEAD * own.ns() as f64;
-        let is_regular = self.mean_ns > least.max(Self::REGULAR * self.deviation_ns);
-        is_regular.then(|| Span::from_ns_f64(self.mean_ns + self.deviation_ns))
     }
 
     pub fn mean(self) -> Span {

@@ -25,22 +25,6 @@ pub(super) struct Running {
     pub joining: Vec<Waiting>,
 }
 
-impl Running {
-    /// When it is expected to have ended, if that is known.
-    pub fn end(&self) -> Time {
-        self.start + self.batch.row.stops[0].after
-    }
-}
-
-/// Whether one batch was sent to a device, and no other after it.
-pub(super) fn is_alone(running: &[Running], device: DeviceId) -> bool {
-    running.iter().filter(|r| r.device == device).count() == 1
-}
-
-pub(super) fn soon(device: DeviceId) -> TimerKey {
-    TimerKey(1 << 32 | u64::from(device.0))
-}
-
 pub(super) fn timer(device: DeviceId) -> TimerKey {
     TimerKey(u64::from(device.0))
 }

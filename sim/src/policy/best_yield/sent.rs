@@ -1,56 +1,15 @@
-//! What is done with a batch that was sent: it is begun anew with others, makes way, is stopped for a better one, or the
-//! next one is sent behind it.
+//! What is done with a batch that was sent: it is begun anew with others, makes way, or is stopped for a better one.
 
 use super::model::{Kind, Member, Suspect};
 use super::row::{Row, given};
-use super::running::{Running, is_alone, soon, timer};
+use super::running::{Running, timer};
 use super::{BestYield, Stop};
 use crate::policy::Actions;
 use crate::request::DeviceId;
 use crate::time::{Span, Time};
 use std::rc::Rc;
 
-/// A batch of this part of the largest yield of its model is large enough to be sent ahead.
-const LARGE: f64 = 0.6;
-
 impl BestYield {
-    /// The only batch on a device, if it is known when it ends.
-    pub(super) fn only(&self, device: DeviceId) -> Option<&Running> {
-        let only = self.running.iter().find(|r| r.device == device)?;
-        let is_known = !only.is_stopped && self.models[only.model].is_certain;
-        (is_known && is_alone(&self.running, device)).then_some(only)
-    }
-
-    /// Wakes it when the next batch may be sent.
-    pub(super) fn set_soon(&self, now: Time, device: DeviceId, out: &mut Actions) {
-        let Some(own) = self.only(device).filter(|_| self.config.ahead) else { return };
-        if let Some(lead) = self.beyond[own.model].lead(own.batch.row.stops[0].after) {
-            out.set_timer(soon(device), own.end().minus(lead).max(now));
-        }
-    }
-
-    /// Sends the next batch to a device whose batch is expected to end; whether it did, or cannot any more.
-    pub(super) fn send_ahead(&mut self, now: Time, device: DeviceId, out: &mut Actions) -> bool {
-        let Some(end) = self.only(device).map(Running::end) else { return true };
-        if self.free.is_leaving(device) {
-            return true;
-        }
-        let kind = self.devices[device.index()].0;
-        let Some((model, own, crowded)) = self.best(now.max(end), device, true, out) else {
-            return false;
-        };
-        // A device that waits for a message costs less than a batch that is sent too small.
-        let most = self.models[model].classes[0].on[kind].most.last().copied();
-        let is_small = !crowded && own.yields < LARGE * most.unwrap_or(0.0);
-        if !self.models[model].is_certain || is_small {
-            return false;
-        }
-        let from = now.max(end) + self.reserve(model);
-        let batch = self.models[model].take(from, kind, &own);
-        self.launch(now, end, (device, model), batch, out);
-        true
-    }
-
     /// At a batch's stop it is thought over, if it can be stopped. By the last one it has ended; where it has not, its
     /// law tells no more.
     pub(super) fn set_timer(&self, i: usize, out: &mut Actions) {
@@ -74,13 +33,7 @@ impl BestYield {
         {
             let (k, end) = (r.batch.members.len(), r.start + r.batch.row.stops[0].after);
             let (kind, can_stop) = self.devices[r.device.index()];
-            let is_sent_ahead =
-                self.config.ahead && self.beyond[model].lead(r.batch.row.stops[0].after).is_some();
-            if now >= end
-                || !can_stop
-                || !is_alone(&self.running, r.device)
-                || self.free.is_leaving(r.device)
-            {
+            if now >= end || !can_stop || self.free.is_leaving(r.device) {
                 continue;
             }
             let mut items = 0;
@@ -96,9 +49,8 @@ impl BestYield {
                 let Some(own) = row(of(j, items)).map(|row| row.stops[0].after) else { break };
                 let rest = end.since(now);
                 let can_wait = end + reserve + own <= first.deadline;
-                let next = if is_sent_ahead { Span::ZERO } else { mean };
                 let apart =
-                    if can_wait { per_ns(k + j, rest + next + own) } else { per_ns(k, rest) };
+                    if can_wait { per_ns(k + j, rest + mean + own) } else { per_ns(k, rest) };
                 let gain = per_ns(k + j, mean + mean + together) - apart;
                 if gain > best.map_or(0.0, |b| b.0) {
                     best = Some((gain, i, j));
@@ -138,8 +90,7 @@ impl BestYield {
                 if is_like && (can_wait || r.is_stopped) {
                     return;
                 }
-                let is_other = r.model != model && is_alone(&self.running, r.device);
-                if !is_like || !is_other || self.free.is_leaving(r.device) {
+                if !is_like || r.model == model || self.free.is_leaving(r.device) {
                     continue;
                 }
                 let (ran, whole) = (now.since(r.start), r.batch.row.stops[0].after);
