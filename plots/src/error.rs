@@ -46,7 +46,7 @@ pub struct Parts {
     pub found: String,
     /// What is allowed or needed.
     pub allowed: String,
-    /// What to do.
+    /// How the caller can mend it.
     pub remedy: String,
 }
 

@@ -92,7 +92,7 @@ pub enum Steps {
     /// None: lines join the points.
     #[default]
     None,
-    /// All.
+    /// Rows of every system.
     All,
     /// Those of these systems.
     Of(Vec<String>),

@@ -39,7 +39,7 @@ impl WorldNames {
 pub struct App {
     /// Its number.
     id: u32,
-    /// Its name.
+    /// The application's name.
     name: String,
     /// The model that its requests ask for, by number.
     model: u32,

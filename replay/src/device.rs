@@ -139,7 +139,7 @@ impl Description {
 
 /// An opened device.
 pub trait Device: Send {
-    /// What it is.
+    /// Model, driver and clock of the device, for the records.
     fn describe(&self) -> Description;
 
     /// A worker for each lane, and then the one for loads. `lanes` is at least 1.

@@ -40,9 +40,9 @@ pub struct RunRecord {
     pub devices: Vec<Description>,
     /// The machine.
     pub host: Host,
-    /// When.
+    /// The day of the replay, ISO 8601.
     pub date: String,
-    /// How.
+    /// The command line that made it.
     pub command: String,
     /// Requests before this do not count.
     pub warm_up_ns: u64,

@@ -85,7 +85,7 @@ pub struct DeviceConfig {
 /// A device with its configuration, not yet opened.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Which.
+    /// The device or worker that batches are sent to.
     pub target: Target,
     /// The number of the device in the scenario.
     pub number: usize,

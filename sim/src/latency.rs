@@ -168,7 +168,7 @@ fn table(rows: &[(u32, Span)], k: u32) -> Span {
 /// that every policy meets the same noise on the same request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Noise {
-    /// None.
+    /// Latencies are exact.
     #[default]
     None,
     /// A factor uniform on `1 ± spread`.

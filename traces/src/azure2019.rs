@@ -65,7 +65,7 @@ impl FunctionRow {
 /// Which functions to keep. Ranks count from 1 by falling total; equal totals go by name.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Selection {
-    /// All.
+    /// Every function.
     #[default]
     All,
     /// All but the first so many ranks.

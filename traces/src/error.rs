@@ -47,7 +47,7 @@ pub enum TraceError {
         line: u64,
         /// What must follow.
         expected: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
     /// The header lacks a column.
@@ -74,9 +74,9 @@ pub enum TraceError {
         line: u64,
         /// What was found.
         found: String,
-        /// What is allowed.
+        /// The values or forms that are allowed, in words.
         allowed: &'static str,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
     /// One field is not what its column allows.
@@ -92,9 +92,9 @@ pub enum TraceError {
         column: String,
         /// What was found.
         found: String,
-        /// What is allowed.
+        /// The values or forms that are allowed, in words.
         allowed: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
     /// A whole line is not usable.
@@ -106,9 +106,9 @@ pub enum TraceError {
         line: u64,
         /// What was found.
         found: String,
-        /// What is allowed.
+        /// The values or forms that are allowed, in words.
         allowed: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
     /// The file is of no known format.
@@ -136,7 +136,7 @@ pub enum TraceError {
         found: String,
         /// What the file has.
         allowed: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
     /// A parameter of a law or a process is out of range.
@@ -146,9 +146,9 @@ pub enum TraceError {
         key: &'static str,
         /// Its value.
         found: String,
-        /// What is allowed.
+        /// The values or forms that are allowed, in words.
         allowed: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: &'static str,
     },
 }

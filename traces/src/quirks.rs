@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which.
+    /// The oddity that a reader met.
     pub quirk: Quirk,
-    /// What it is.
+    /// One sentence about it, for notes.
     pub what: &'static str,
     /// Which readers can meet it.
     pub readers: &'static str,

@@ -19,7 +19,7 @@ const QUICK: usize = 6;
 /// A suite.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// Its name.
+    /// The name by which `--suite` and rows call it.
     pub name: String,
     /// SHA-256 of all its files.
     pub sha256: String,
@@ -41,14 +41,14 @@ pub struct Suite {
 pub struct Axis {
     /// Its name in results.
     pub name: String,
-    /// What it is.
+    /// The quantity that it varies, in words.
     pub means: String,
 }
 
 /// A scenario of a suite.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Its name.
+    /// The name in rows, as `case`.
     pub name: String,
     /// One sentence.
     pub asks: String,

@@ -27,7 +27,7 @@ const TRIES: usize = 50;
 /// A policy and what is tried of it.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Its name.
+    /// The policy, without its settings.
     pub policy: String,
     /// What is tried, the released one first.
     pub tried: Vec<PolicySpec>,
@@ -36,7 +36,7 @@ pub struct Space {
 /// What was found for a policy.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Its name.
+    /// The policy, without its settings.
     pub policy: String,
     /// How many settings were tried.
     pub tried: usize,

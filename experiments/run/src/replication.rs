@@ -254,11 +254,6 @@ impl Replication {
         let found = self.measure("all", metric)?;
         found.value.is_none().then_some(found.reason.as_str())
     }
-
-    /// The finish rate of all requests.
-    pub fn finish_rate(&self) -> f64 {
-        self.value("all", metric::FINISH_RATE).unwrap_or(1.0)
-    }
 }
 
 /// Of Poisson arrivals, one run in 20,000 begins like this.
@@ -354,11 +349,11 @@ fn add_devices(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
 /// What only the whole run has.
 fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
     let batches: u64 = metrics.batch_sizes().iter().sum();
-    let size = metrics.mean_batch_size();
-    out.push(within(
-        Measure::of("all", metric::MEAN_BATCH_SIZE, size, batches),
-        series.mean_batch_size(),
-    ));
+    if batches > 0 {
+        let size = metrics.mean_batch_size();
+        let measure = Measure::of("all", metric::MEAN_BATCH_SIZE, size, batches);
+        out.push(within(measure, series.mean_batch_size()));
+    }
     if let Some(items) = metrics.largest_batch_items() {
         out.push(Measure::of("all", metric::LARGEST_BATCH, f64::from(items), batches));
     }
@@ -366,11 +361,10 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         .devices()
         .iter()
         .fold((0u128, 0u128), |(b, u), d| (b + u128::from(d.busy.ns()), u + u128::from(d.up.ns())));
-    let utilisation = if up == 0 { 0.0 } else { busy as f64 / up as f64 };
-    out.push(within(
-        Measure::of("all", metric::UTILISATION, utilisation, batches),
-        series.utilisation(),
-    ));
+    if up > 0 {
+        let measure = Measure::of("all", metric::UTILISATION, busy as f64 / up as f64, batches);
+        out.push(within(measure, series.utilisation()));
+    }
     let loads: u64 = metrics.devices().iter().map(|d| d.loads).sum();
     if loads > 0 {
         let loading: u128 = metrics.devices().iter().map(|d| u128::from(d.loading.ns())).sum();

@@ -79,7 +79,7 @@ pub struct Setup {
     pub believed: Vec<Latency>,
     /// Who sends what.
     pub apps: Vec<Application>,
-    /// When.
+    /// When requests arrive, of which application and size.
     pub workload: Workload,
     /// The SLO that plans are made for, by model.
     pub slo: Vec<Span>,

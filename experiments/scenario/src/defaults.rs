@@ -1,6 +1,6 @@
 //! Keys that are left out of a file: what they are then, and when they are left out.
 
-/// One.
+/// The default of a factor or a count.
 pub fn one<T: From<u8>>() -> T {
     T::from(1)
 }

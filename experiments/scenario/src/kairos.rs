@@ -15,7 +15,7 @@ pub const TYPES: usize = 4;
 /// A type of instance (Table 4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InstanceType {
-    /// Its name.
+    /// As the paper writes it (Tables 3 and 4).
     pub name: &'static str,
     /// Its price.
     pub price_usd_per_hour: f64,
@@ -28,7 +28,7 @@ pub struct InstanceType {
 /// A model (Table 3), with its service times.
 #[derive(Debug)]
 pub struct Measured {
-    /// Its name.
+    /// As the paper writes it (Tables 3 and 4).
     pub name: &'static str,
     /// The target of the 99th percentile.
     pub qos: Span,

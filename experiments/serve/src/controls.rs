@@ -89,7 +89,7 @@ pub struct Menu {
     pub label: String,
     /// As in the file.
     pub value: String,
-    /// What is allowed.
+    /// The values that the page offers.
     pub values: Vec<String>,
 }
 
@@ -112,9 +112,9 @@ impl Control {
 /// A policy that can be chosen.
 #[derive(Clone, Debug, Serialize)]
 pub struct Offered {
-    /// Its name.
+    /// The name that a scenario gives it.
     pub name: &'static str,
-    /// What it is.
+    /// Its line in `orrery policies`.
     pub what: &'static str,
     /// Whether it has a largest batch.
     pub has_max_batch: bool,

@@ -190,11 +190,9 @@ pub fn difference_in(
         row.without_answer(reason);
         return Some(row);
     }
-    let value = |r: &Replication| match metric {
-        metric::FINISH_RATE => Some(r.finish_rate()),
-        metric => r.value("all", metric),
+    let values = |runs: &[Replication]| {
+        runs.iter().map(|r| r.value("all", metric)).collect::<Option<Vec<f64>>>()
     };
-    let values = |r: &[Replication]| r.iter().map(value).collect::<Option<Vec<f64>>>();
     let (a, b) = (values(runs)?, values(base)?);
     row.value = Some(stats::mean(&a)? - stats::mean(&b)?);
     let (interval, method) = match (runs, base) {

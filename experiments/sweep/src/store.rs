@@ -43,7 +43,7 @@ const MANIFEST: &str = "manifest.jsonl";
 pub enum Entry {
     /// Its runs.
     Good(Vec<Replication>),
-    /// Nothing.
+    /// There is no such cell.
     Absent,
     /// Something that cannot be used, and why.
     Damaged(String),

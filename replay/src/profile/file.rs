@@ -45,9 +45,9 @@ pub struct ProfileFile {
     /// The scenario's kind of device that was measured; empty in older files.
     #[serde(default)]
     pub kind: String,
-    /// When.
+    /// The day of the measurement, ISO 8601.
     pub date: String,
-    /// How.
+    /// The command line that measured it.
     pub command: String,
     /// By which clock.
     pub clock: Clocks,
@@ -161,7 +161,7 @@ impl PrimitiveRow {
 /// A model.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct ModelRow {
-    /// Its name.
+    /// The model's name in scenarios.
     pub name: String,
     /// The law: what a scenario reads.
     pub law: LatencyLaw,

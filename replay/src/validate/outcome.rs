@@ -32,7 +32,7 @@ pub struct PointResult {
     pub slo_ms: f64,
     /// Arrivals a second.
     pub rate_per_s: f64,
-    /// When.
+    /// The day of the run, ISO 8601.
     pub date: String,
     /// The first draw of the prediction.
     pub simulated: Summary,

@@ -22,7 +22,7 @@ pub enum Failure {
     },
     /// Something else is due after the end of time.
     EventAfterEnd {
-        /// What it is.
+        /// The failure in words, without the place.
         what: String,
         /// When the run stopped.
         now: Time,

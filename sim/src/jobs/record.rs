@@ -39,42 +39,42 @@ impl On {
 pub enum Record {
     /// A job is submitted.
     Submit {
-        /// Which.
+        /// The job's number, in the order of arrival.
         job: JobId,
-        /// What it is.
+        /// The job as it was submitted.
         what: Job,
     },
     /// A lane is opened, or gets another size; a size of nothing closes it.
     Lane {
-        /// Which.
+        /// The lane whose memory changes.
         lane: LaneId,
         /// Its size from now on.
         size: Bytes,
     },
     /// A job is admitted to a lane: it holds its persistent memory from now on.
     Place {
-        /// Which.
+        /// The job's number, in the order of arrival.
         job: JobId,
         /// Where.
         lane: LaneId,
     },
     /// A job begins to run its next iterations.
     Run {
-        /// Which.
+        /// The job's number, in the order of arrival.
         job: JobId,
         /// Where.
         on: On,
     },
     /// A job stops running, with this much work left.
     Stop {
-        /// Which.
+        /// The job's number, in the order of arrival.
         job: JobId,
         /// Its work that is left, as time on one device.
         left: Span,
     },
     /// A job has ended and leaves.
     Done {
-        /// Which.
+        /// The job's number, in the order of arrival.
         job: JobId,
     },
     /// The run is over.

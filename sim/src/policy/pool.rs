@@ -21,7 +21,7 @@ pub type Rank = u64;
 /// What an instance does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing.
+    /// It serves no query.
     Idle,
     /// It serves a query.
     Busy,
@@ -56,7 +56,7 @@ pub struct Instance {
 /// What an event meant for the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolChange {
-    /// Nothing.
+    /// No event is under way.
     None,
     /// The run begins: the pool is known.
     Start,

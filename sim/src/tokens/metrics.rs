@@ -8,7 +8,7 @@ use crate::time::{Span, Time};
 /// What is known of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
-    /// What it is.
+    /// The request as it arrived.
     pub what: TokenRequest,
     /// When it got its first token.
     pub first: Option<Time>,

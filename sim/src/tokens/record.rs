@@ -8,19 +8,19 @@ use crate::time::Time;
 pub enum Record {
     /// A request comes.
     Arrive {
-        /// Which.
+        /// The request's number, in the order of arrival.
         request: RequestId,
-        /// What it is.
+        /// The request as it arrived.
         what: TokenRequest,
     },
     /// A request ends without an answer.
     Drop {
-        /// Which.
+        /// The request's number, in the order of arrival.
         request: RequestId,
     },
     /// A request loses its blocks: it computes all of its tokens anew.
     Evict {
-        /// Which.
+        /// The request's number, in the order of arrival.
         request: RequestId,
     },
     /// A step begins.
@@ -32,12 +32,12 @@ pub enum Record {
     },
     /// A request gets its first token.
     First {
-        /// Which.
+        /// The request's number, in the order of arrival.
         request: RequestId,
     },
     /// A request gets its last token and leaves.
     Done {
-        /// Which.
+        /// The request's number, in the order of arrival.
         request: RequestId,
     },
     /// The run is over.

@@ -24,7 +24,7 @@ pub struct Slo {
 }
 
 impl Default for Slo {
-    /// None.
+    /// No limits: every answer is in time.
     fn default() -> Slo {
         Slo { first: Span::MAX, each: Span::MAX }
     }

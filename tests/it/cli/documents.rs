@@ -146,7 +146,7 @@ enum Plan {
     Run(String, i32),
     /// It must be refused for the name of a figure, and for nothing else.
     Check(String),
-    /// Nothing.
+    /// It is not run.
     Leave,
 }
 

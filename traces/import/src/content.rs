@@ -59,7 +59,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What it is.
+    /// Which of the kinds of content it is.
     pub fn kind(&self) -> Kind {
         match self {
             Content::Profile(_) => Kind::Profile,

@@ -16,9 +16,9 @@ pub enum ImportError {
         place: String,
         /// What was found.
         found: String,
-        /// What is allowed.
+        /// The values or forms that are allowed, in words.
         allowed: String,
-        /// What to do.
+        /// How the user can mend it.
         remedy: String,
     },
 }

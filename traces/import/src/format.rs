@@ -101,7 +101,7 @@ pub struct Taken {
 pub struct Reading {
     /// Its format.
     pub format: Option<&'static Format>,
-    /// Its name.
+    /// The name of the file.
     pub file: String,
     /// What it can become, the usual first.
     pub contents: Vec<Content>,

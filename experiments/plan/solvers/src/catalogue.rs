@@ -17,7 +17,7 @@ const USD_PER_HOUR_MAX: f64 = 1e6;
 pub struct Price(u64);
 
 impl Price {
-    /// Nothing.
+    /// What costs nothing.
     pub const ZERO: Price = Price(0);
 
     /// Millionths of a dollar per hour.

@@ -32,7 +32,7 @@ pub enum Growth {
 }
 
 impl Default for Growth {
-    /// None.
+    /// The load as it is.
     fn default() -> Growth {
         Growth::Factor(1.0)
     }

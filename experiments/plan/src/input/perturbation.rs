@@ -21,7 +21,7 @@ pub struct Strain {
 }
 
 impl Default for Strain {
-    /// None.
+    /// Nothing is perturbed.
     fn default() -> Strain {
         Strain { noise: 0.0, measured: false, delay_ms: 0.0, latency: 1.0, slo: 1.0 }
     }

@@ -10,7 +10,7 @@ pub const TO_KNOW: &str = "What to know first";
 pub struct Page {
     /// What it is: `run`, `experiment`, `plan`.
     pub kind: &'static str,
-    /// Its name.
+    /// The text of its heading.
     pub title: String,
     /// A line below the name.
     pub subtitle: String,

@@ -103,7 +103,7 @@ pub enum CasesOf {
     Systems,
     /// The values of an axis; of an open one a rule makes others.
     Axis {
-        /// Its name.
+        /// The axis in the rows.
         name: &'static str,
         /// Whether others can be asked for.
         open: bool,

@@ -17,7 +17,7 @@ pub enum Event {
     Done(JobId),
 }
 
-/// What to do.
+/// What a scheduler of jobs may tell the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Open a lane, or give it another size; a size of nothing closes it. A lane shrinks only to

@@ -38,7 +38,7 @@ words! {
 pub struct Config {
     /// When plans are made.
     pub planning: Planning,
-    /// How.
+    /// How sessions are packed on GPUs.
     pub packing: Packing,
     /// A static plan's rates fall as `1/rank^skew`; 0 makes them equal.
     pub skew: f64,

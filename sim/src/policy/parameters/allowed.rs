@@ -87,7 +87,7 @@ pub enum SettingError {
         key: &'static str,
         /// Its value as written.
         found: String,
-        /// What is allowed.
+        /// The values or the range that the parameter takes.
         allowed: String,
     },
 }

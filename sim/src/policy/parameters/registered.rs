@@ -98,7 +98,7 @@ type Parsed<K> = Result<Box<K>, SettingError>;
 /// A policy of a registry: of requests, unless `K` says otherwise.
 #[derive(Debug)]
 pub struct Registered<K: ?Sized = dyn Configured> {
-    /// What it is.
+    /// Its name, its line in lists, and its paper.
     pub about: About,
     table: fn() -> Table,
     parse: fn(Given) -> Parsed<K>,

@@ -225,7 +225,7 @@ impl<C> Parameter<C> {
         }
     }
 
-    /// Its name.
+    /// As `POLICY[NAME=VALUE]` and scenarios write it.
     pub const fn name(&self) -> &'static str {
         self.name
     }

@@ -48,7 +48,7 @@ pub enum Lanes {
     Stages,
     /// All of a device that is no pipeline; of one that is, the first.
     Parallel,
-    /// All.
+    /// Every lane, also of a pipeline.
     All,
 }
 

@@ -27,7 +27,7 @@ pub struct Row {
 /// A policy's presets and parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it is.
+    /// Its name, its line in lists, and its paper.
     pub about: About,
     /// What its paper takes for granted.
     pub assumes: &'static [Assumption],

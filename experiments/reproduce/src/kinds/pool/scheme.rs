@@ -33,7 +33,7 @@ impl Scheme {
         })
     }
 
-    /// Its name.
+    /// As rows and the paper call it.
     pub fn text(&self) -> &str {
         match self {
             Scheme::Policy(policy) => policy.text(),
