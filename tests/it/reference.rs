@@ -7,8 +7,8 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests reference
 //! ```
 
-use crate::verdicts::{Cause, Line};
-use orrery_reproduce::registry;
+use crate::verdicts::Line;
+use orrery_reproduce::registry::{self, Cause};
 use orrery_scenario::scenario::file::ScenarioFile;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -159,7 +159,7 @@ fn the_errors_as_released_are_those_that_reproduce_prints() {
 /// `causes.md`: why claims do not hold, or only by what was fitted.
 #[test]
 fn every_claim_that_fails_has_a_cause() {
-    let causes = crate::verdicts::causes();
+    let causes = registry::causes();
     let of = |id: &str| id.split('-').next().expect("a paper").to_string();
     let own = crate::verdicts::own();
     let (ours, kept): (Vec<_>, Vec<_>) = crate::verdicts::kept()

@@ -11,12 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
 const OFF: f64 = 0.1;
-/// Of more systems than this, ours, the paper's numbers and the errors are three tables of a text.
+/// Of more systems than this, the paper's numbers stand behind ours in a text.
 const BESIDE_MAX: usize = 2;
 /// A system alone has a column for each value of its last axis, where these are at most so many.
 const ACROSS_MAX: usize = 5;
 /// The most parts of the time that a table of a text has lines for.
 const BINS_MAX: usize = 14;
+/// The most lines of the one table of a short text.
+const LINES_MAX: usize = 10;
 
 /// The tables. On a page the paper's number stands below ours; in a text it has a column or a table of its own.
 pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
@@ -33,7 +35,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         for group in groups::of(e) {
             let grid = |rows| Grid::new(e, metric, &group, rows);
             page.extend(grid(rows).below().part());
-            text.extend(grid(&some).beside().into_iter().filter_map(Table::part));
+            text.extend(unsaid(grid(&some).beside()).part());
         }
     }
     if page.is_empty() {
@@ -48,6 +50,47 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         text.push(Part::Text(WITHHELD_MEANS.to_string()));
     }
     vec![Part::Views { page, text }]
+}
+
+/// The same with one table as text: the errors by group, where the file asks for them; else of the first metric and
+/// group that the paper has numbers of. Of many lines it has some.
+pub fn short(e: &Experiment, rows: &[Row], whole: Vec<Part>) -> Vec<Part> {
+    let first = |parts: &[Part]| {
+        let table = |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
+        parts.iter().find_map(table)
+    };
+    let of_metrics = || {
+        let some = some_bins(e, rows).1;
+        let groups = groups::of(e);
+        let metrics = if e.kind.metrics().is_empty() { e.show.iter().map(String::as_str).collect() } else { e.kind.metrics().to_vec() };
+        let all = metrics.iter().flat_map(|m| groups.iter().map(|g| Grid::new(e, m, g, &some)));
+        // The first group is the reproduction.
+        let all = all.map(|grid| Grid { title: "", ..grid });
+        let all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
+        let has_paper = |grid: &&Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
+        Some(all.iter().find(has_paper).or(all.first())?.beside())
+    };
+    let is_ours = matches!(&whole[..], [Part::Views { .. }]);
+    let own = || if is_ours { of_metrics() } else { first(&whole) };
+    let Some(mut table) = first(&errors::parts(e, rows)).or_else(own) else { return whole };
+    let every = thin(&mut table);
+    if every > 1 {
+        table.caption += &format!("; one line in {every}");
+    }
+    vec![Part::Views { page: whole, text: unsaid(table).part().into_iter().collect() }]
+}
+
+/// Leaves at most so many lines in a table, evenly spread and with every value of the last key; one in how many.
+fn thin(table: &mut Table) -> usize {
+    let last = table.keys.saturating_sub(1);
+    let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
+    let (values, lines) = (values.len(), table.rows.len());
+    let mut every = lines.div_ceil(LINES_MAX).max(1);
+    while every > 1 && values > 1 && values < lines && (every % values == 0 || values % every == 0) {
+        every += 1;
+    }
+    table.rows = std::mem::take(&mut table.rows).into_iter().step_by(every).collect();
+    every
 }
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
@@ -128,58 +171,53 @@ impl<'a> Grid<'a> {
 
     /// What a line says of an axis. Why a case is not counted stands below the errors, where there are any.
     fn said_of<'r>(&self, place: &'r Row, name: &str) -> &'r str {
-        let value = axes(place).find(|a| a.0 == name).map_or("", |a| a.1);
+        let whole = if WITHIN.contains(&name) { "all" } else { "" };
+        let value = axes(place).find(|a| a.0 == name).map_or(whole, |a| a.1);
         let is_below = name == NOT_COUNTED && self.e.errors.is_some() && !value.is_empty();
         if is_below { "yes" } else { value }
     }
 
     /// The paper's number and the error below each value of ours; every line says all of its place.
     fn below(&self) -> Table {
-        let whole: Keys = |keys, _| keys.to_vec();
         let has_paper = self.rows.iter().any(|r| r.paper.is_some());
         let what = if has_paper { "; below ours the paper's number and our error" } else { "" };
         let each = || self.systems.iter().map(|s| Column::Both(s)).collect();
-        self.across(Column::Both, whole).unwrap_or_else(|| self.table(what, each(), whole))
+        self.across(Column::Both).unwrap_or_else(|| self.table(what, each()))
     }
 
-    /// The same as columns beside each value; where these are too many, as tables of their own.
-    fn beside(&self) -> Vec<Table> {
-        if let Some(table) = self.across(Column::Ours, unsaid) {
-            return vec![table];
+    /// The same as columns beside each value; where these are too many, `ours/paper`.
+    fn beside(&self) -> Table {
+        if let Some(table) = self.across(Column::Ours) {
+            return table;
         }
         let is_withheld = |r: &Row| is_withheld(r, &self.e.withheld);
         let has = |s: &&System| {
             self.rows.iter().any(|r| is_of(r, s) && (r.paper.is_some() || is_withheld(r)))
         };
         let with: Vec<&System> = self.systems.iter().copied().filter(has).collect();
-        let ours: Vec<Column<'_>> = self.systems.iter().map(|s| Column::Ours(s)).collect();
         if self.is_shared(&with) {
             let each = self.systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
             let columns = [Column::Shared].into_iter().chain(each).collect();
-            return vec![self.table("", columns, unsaid)];
+            return self.table("", columns);
         }
         if with.len() <= BESIDE_MAX {
             let each = |s: &&'a System| match has(s) {
                 true => vec![Column::Ours(s), Column::Paper(s), Column::Error(s)],
                 false => vec![Column::Ours(s)],
             };
-            return vec![self.table("", self.systems.iter().flat_map(each).collect(), unsaid)];
+            return self.table("", self.systems.iter().flat_map(each).collect());
         }
-        let their = |column: fn(&'a System) -> Column<'a>| with.iter().map(|s| column(s)).collect();
-        vec![
-            self.table("", ours, unsaid),
-            self.table(&format!(": {}", self.theirs()), their(Column::PaperOf), unsaid),
-            self.table(
-                &format!(": ours against {}", self.theirs()),
-                their(Column::ErrorOf),
-                unsaid,
-            ),
-        ]
+        let pair = |s: &&'a System| if has(s) { Column::Pair(s) } else { Column::Ours(s) };
+        let mut columns: Vec<Column<'_>> = self.systems.iter().map(pair).collect();
+        // What is about others comes first, before what finds no room.
+        let base = self.systems.iter().position(|s| Some(&s.name) == self.e.compare_to.as_ref());
+        columns[..=base.unwrap_or(0)].rotate_right(1);
+        self.table(&format!(", ours/{}", self.theirs()), columns)
     }
 
     /// The values of one system without numbers of the paper: a line for each setting of all axes but the last, whose
     /// values are the columns.
-    fn across(&self, of: fn(&'a System) -> Column<'a>, said: Keys) -> Option<Table> {
+    fn across(&self, of: fn(&'a System) -> Column<'a>) -> Option<Table> {
         let [system] = *self.systems else { return None };
         let has_paper = |r: &&Row| r.paper.is_some() || is_withheld(r, &self.e.withheld);
         if self.rows.iter().any(has_paper) {
@@ -215,11 +253,9 @@ impl<'a> Grid<'a> {
         let heads = values.iter().map(|v| if v.is_empty() { whole } else { v });
         let heads: Vec<&str> = names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: names.len(), ..Table::new(self.caption(&what), &heads) };
-        let mut above: Vec<Field> = Vec::new();
         for (keys, mut fields) in lines {
             fields.resize(values.len(), Field::none());
-            table.rows.push(said(&keys, &above).into_iter().chain(fields).collect());
-            above = keys;
+            table.rows.push(keys.into_iter().chain(fields).collect());
         }
         Some(table)
     }
@@ -239,24 +275,21 @@ impl<'a> Grid<'a> {
         self.e.errors.as_ref().map_or("paper", |errors| &errors.beside)
     }
 
-    fn table(&self, what: &str, columns: Vec<Column<'_>>, said: Keys) -> Table {
+    fn table(&self, what: &str, columns: Vec<Column<'_>>) -> Table {
         let heads = columns.iter().map(|c| self.head(c));
         let heads: Vec<&str> = self.names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: self.names.len(), ..Table::new(self.caption(what), &heads) };
-        let mut last: Vec<Field> = Vec::new();
         for place in &self.places {
-            let keys = self.keys(place);
-            let mut line = said(&keys, &last);
+            let mut line = self.keys(place);
             line.extend(columns.iter().map(|c| self.cell(place, c)));
             table.rows.push(line);
-            last = keys;
         }
         table
     }
 
     fn head(&self, column: &Column<'a>) -> &str {
         match column {
-            Column::Ours(s) | Column::Both(s) | Column::PaperOf(s) | Column::ErrorOf(s) => &s.name,
+            Column::Ours(s) | Column::Both(s) | Column::Pair(s) => &s.name,
             Column::Paper(_) | Column::Shared => self.theirs(),
             Column::Error(_) if self.is_in_points() => "points",
             Column::Error(_) => "error",
@@ -268,16 +301,25 @@ impl<'a> Grid<'a> {
         match column {
             Column::Ours(s) => self.row(place, s).map_or(none, |r| ours(self.e, r)),
             Column::Both(s) => self.row(place, s).map_or(Field::default(), |r| both(self.e, r)),
-            Column::Paper(s) | Column::PaperOf(s) => {
-                self.row(place, s).map_or(none, |r| paper(self.e, r))
-            }
+            Column::Paper(s) => self.row(place, s).map_or(none, |r| paper(self.e, r)),
+            Column::Pair(s) => self.row(place, s).map_or(none, |r| match paper(self.e, r) {
+                theirs if theirs == Field::none() => ours(self.e, r),
+                theirs => {
+                    let own = ours(self.e, r);
+                    let theirs = match theirs.text.contains('.') {
+                        true => theirs.text.trim_end_matches('0').trim_end_matches('.'),
+                        false => &theirs.text,
+                    };
+                    Field { text: format!("{}/{theirs}", own.text), ..own }
+                }
+            }),
             Column::Shared => {
                 let all = self.systems.iter().filter_map(|s| self.row(place, s));
                 let best =
                     all.max_by_key(|r| (r.paper.is_some(), is_withheld(r, &self.e.withheld)));
                 best.map_or(none, |r| paper(self.e, r))
             }
-            Column::Error(s) | Column::ErrorOf(s) => {
+            Column::Error(s) => {
                 let error = self.row(place, s).and_then(|r| self.error(r));
                 error.map_or(none, |(x, text)| Field::number(x, text))
             }
@@ -298,17 +340,17 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The keys of a line without what it has in common with the line above it; the last is always said.
-fn unsaid(keys: &[Field], above: &[Field]) -> Vec<Field> {
-    let is_said = |i: usize| i + 1 == keys.len() || above.is_empty() || above[..=i] != keys[..=i];
-    keys.iter()
-        .enumerate()
-        .map(|(i, key)| if is_said(i) { key.clone() } else { Field::default() })
-        .collect()
+/// The table with lines that do not repeat the keys of the line above; the last key is always said.
+fn unsaid(mut table: Table) -> Table {
+    for i in (1..table.rows.len()).rev() {
+        let (above, below) = table.rows.split_at_mut(i);
+        let (above, line) = (&above[i - 1], &mut below[0]);
+        let same = line.iter().zip(above).take(table.keys.saturating_sub(1)).take_while(|(a, b)| a == b);
+        let same = same.count();
+        line[..same].fill(Field::default());
+    }
+    table
 }
-
-/// What a line says of its place, below the line above it.
-type Keys = fn(&[Field], &[Field]) -> Vec<Field>;
 
 /// A column of a system, or of all.
 enum Column<'a> {
@@ -322,10 +364,8 @@ enum Column<'a> {
     Error(&'a System),
     /// The numbers beside all systems alike.
     Shared,
-    /// The numbers, in a table of their own.
-    PaperOf(&'a System),
-    /// The errors, in a table of their own.
-    ErrorOf(&'a System),
+    /// Our values, each with the number beside it behind a slash.
+    Pair(&'a System),
 }
 
 /// Its unit, after a comma, as values are written.

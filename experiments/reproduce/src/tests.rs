@@ -111,14 +111,6 @@ fn details_are_made_where_they_are_asked_for() {
     assert!(many.iter().any(|r| r.scope.starts_with("model ")));
     let whole: Vec<_> = many.into_iter().filter(|r| r.scope == "all").collect();
     assert_eq!(few, whole);
-    let refused = e.refused(crate::options::CliOption::Details);
-    assert_eq!(
-        (
-            refused,
-            find("orloj-table-3").unwrap().refused(crate::options::CliOption::Details).is_some()
-        ),
-        (None, true)
-    );
 }
 
 /// Shards of any kind, joined, are the whole; a missing one is told.

@@ -180,6 +180,15 @@ impl SweepFile {
         Ok(self)
     }
 
+    /// With keys of the scenario set by hand: each is an axis of one value.
+    ///
+    /// # Errors
+    /// When one is an axis already.
+    pub fn at(mut self, changes: &[(String, Value)]) -> Result<SweepFile, SpecError> {
+        self.axis.extend(changes.iter().map(|(key, value)| Axis::of(key, value.clone())));
+        self.checked()
+    }
+
     fn check(&self) -> Result<(), SpecError> {
         let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
             Err(SpecError::value(key, found, allowed, remedy))

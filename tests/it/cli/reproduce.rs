@@ -348,7 +348,12 @@ fn all_of_a_paper_is_what_each_id_is_alone() {
         assert!(table.contains(left_out), "{left_out} in:\n{table}");
     }
     // No plate had its claims: they were looked for under another title.
-    assert!(place.read("a.html").contains("The paper's claims"));
+    let atlas = place.read("a.html");
+    assert!(atlas.contains("The paper's claims") && atlas.contains("<a href=\"#salus-fig-2-10\">"));
+    assert!(atlas.contains("<div class=\"card\" id=\"salus-fig-2-10\">"));
+    place.run(&[&all[..], &["--html", "all/atlas.html"]].concat()).ok();
+    assert!(place.read("all/atlas.html").contains("<a href=\"salus-fig-2-10.html\">"));
+    assert!(place.read("all/salus-fig-2-10.html").contains("orrery reproduce salus-fig-2-10"));
     assert!(place.read("all/costs.csv").starts_with("id,wall_s,peak_mib\nsalus-fig-2-10,"));
     let again = place.run(&[&all[..], &["--html", "b.html"]].concat()).ok();
     assert!(again == table && place.read("a.html") == place.read("b.html"));

@@ -2,6 +2,7 @@
 
 mod line;
 
+use super::set::Set;
 use clap::Args;
 use line::LineArgs;
 use orrery_plan::{PlanFile, answers, draw};
@@ -31,6 +32,9 @@ pub struct Plan {
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub line: LineArgs,
+    // No doc comment: clap would print it.
+    #[command(flatten)]
+    pub set: Set,
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub output: Output,
@@ -70,10 +74,13 @@ pub struct Plan {
 /// # Errors
 /// When the plan or a what-if is wrong, or a file cannot be written.
 pub fn command(args: &Plan) -> Result<Answer, SpecError> {
-    let (mut plan, source) = match &args.file {
+    let (mut plan, mut source) = match &args.file {
         Some(file) => PlanFile::load(file)?,
         None => args.line.plan()?,
     };
+    if !args.set.is_empty() {
+        (plan, source) = PlanFile::with(&source, args.set.changes()?)?;
+    }
     args.output.check(plan.name())?;
     args.plot.as_deref().map_or(Ok(()), check_name)?;
     args.size.check(args.plot.as_deref())?;
@@ -91,10 +98,12 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     plan.next = args.next;
     let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
+    let mut all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
+    args.set.tell(&mut all.rows);
     let problem = &all.plan.problem;
     let name = problem.plan.name().to_string();
-    let document = all.document();
+    let mut document = all.document();
+    document.ask("set", args.set.axes());
     if let Some(path) = &args.plot {
         draw(&all.plan, args.size, path)?;
     }
