@@ -111,7 +111,11 @@ fn what_does_not_hold_or_is_fitted_has_one_cause() {
     let given = all.iter().flat_map(|c| c.numbers().into_iter().map(|n| (c.id.clone(), n)));
     let mut given: Vec<_> = given.collect();
     given.sort();
-    assert_eq!(given, asked.collect::<Vec<_>>(), "experiments/reproduce/causes.csv, against tests/verdicts.csv");
+    assert_eq!(
+        given,
+        asked.collect::<Vec<_>>(),
+        "experiments/reproduce/causes.csv, against tests/verdicts.csv"
+    );
 }
 
 fn shipped() -> Vec<Experiment> {

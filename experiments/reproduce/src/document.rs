@@ -49,10 +49,15 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     }
     let others = verdict(&mut page, e, &checked, rows);
     let results = own.results.unwrap_or_else(|| results::of(e, rows));
-    page.section_open("Results", if e.details { results } else { results::short(e, rows, results) });
+    page.section_open(
+        "Results",
+        if e.details { results } else { results::short(e, rows, results) },
+    );
     let against = Part::list(others).into_iter().chain(against_paper(e, rows)).collect();
-    let mut more: Vec<(String, Vec<Part>)> =
-        vec![("Against the paper's numbers".into(), against), ("Errors".into(), errors::parts(e, rows))];
+    let mut more: Vec<(String, Vec<Part>)> = vec![
+        ("Against the paper's numbers".into(), against),
+        ("Errors".into(), errors::parts(e, rows)),
+    ];
     more.extend(own.sections);
     more.push(("Intervals".into(), page::intervals(rows)));
     more.push((ASSUMPTIONS.into(), Part::list(e.assumption.clone()).into_iter().collect()));
@@ -61,13 +66,14 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     let titles: Vec<String> = more.iter().map(|section| section.0.clone()).collect();
     for (title, parts) in more {
         let is_open = ["Against the paper's numbers", "Errors"].contains(&&*title);
-        let parts = if e.details { parts } else { vec![Part::Views { page: parts, text: Vec::new() }] };
+        let parts =
+            if e.details { parts } else { vec![Part::Views { page: parts, text: Vec::new() }] };
         if is_open { page.section_open(&title, parts) } else { page.section(&title, parts) }
     }
     let notes =
         notes_of(rows).into_iter().chain(flagged(rows)).chain(numbers::beside_none(&e.paper, rows));
     let notes = Part::list(notes.collect());
-    let more = format!("With --details, and on the page: {}.", titles.join(", "));
+    let more = format!("With --details, and on the page: {}.", titles.join("; "));
     let more = Part::Views { page: Vec::new(), text: vec![Part::Text(more)] };
     page.section(TO_KNOW, notes.into_iter().chain((!e.details).then_some(more)));
     page
@@ -156,8 +162,8 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) -
     let all = against(e, rows);
     let compared = all.len();
     for (place, own) in all.into_iter().enumerate() {
-        // Of presets, what was made to come near the paper is the reproduction.
-        match place > 0 && e.errors.is_none() {
+        // What was made to come near the paper is the reproduction.
+        match place > 0 {
             true => others.push(own.in_short()),
             false => page.say(Tone::Plain, own.sentence(e, rows)),
         }
@@ -165,7 +171,7 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) -
     if compared == 0 {
         page.say(Tone::Plain, nothing_compared(e, rows));
     }
-    if others.is_empty() { others } else { vec![format!("other settings: {}", others.join("; "))] }
+    if others.is_empty() { others } else { vec![format!("others: {}", others.join("; "))] }
 }
 
 /// Why the main metric stands beside no number of the paper.

@@ -13,12 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const OFF: f64 = 0.1;
 /// Of more systems than this, the paper's numbers stand behind ours in a text.
 const BESIDE_MAX: usize = 2;
+/// What stands where a line is of no part of the time and of no group.
+const ALL: &str = "all";
 /// A system alone has a column for each value of its last axis, where these are at most so many.
 const ACROSS_MAX: usize = 5;
 /// The most parts of the time that a table of a text has lines for.
 const BINS_MAX: usize = 14;
 /// The most lines of the one table of a short text.
-const LINES_MAX: usize = 10;
+const LINES_MAX: usize = 8;
 
 /// The tables. On a page the paper's number stands below ours; in a text it has a column or a table of its own.
 pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
@@ -46,51 +48,81 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         let note = format!("One part of the time in {every} is shown; `--out` writes them all.");
         text.insert(0, Part::Text(note));
     }
-    if rows.iter().any(|r| is_withheld(r, &e.withheld)) {
-        text.push(Part::Text(WITHHELD_MEANS.to_string()));
-    }
+    text.extend(kept_away(e, rows));
     vec![Part::Views { page, text }]
+}
+
+/// What `withheld` means, where it stands.
+fn kept_away(e: &Experiment, rows: &[Row]) -> Option<Part> {
+    let is = rows.iter().any(|r| is_withheld(r, &e.withheld));
+    is.then(|| Part::Text(WITHHELD_MEANS.to_string()))
 }
 
 /// The same with one table as text: the errors by group, where the file asks for them; else of the first metric and
 /// group that the paper has numbers of. Of many lines it has some.
 pub fn short(e: &Experiment, rows: &[Row], whole: Vec<Part>) -> Vec<Part> {
     let first = |parts: &[Part]| {
-        let table = |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
+        let table =
+            |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
         parts.iter().find_map(table)
     };
     let of_metrics = || {
         let some = some_bins(e, rows).1;
         let groups = groups::of(e);
-        let metrics = if e.kind.metrics().is_empty() { e.show.iter().map(String::as_str).collect() } else { e.kind.metrics().to_vec() };
+        let metrics = if e.kind.metrics().is_empty() {
+            e.show.iter().map(String::as_str).collect()
+        } else {
+            e.kind.metrics().to_vec()
+        };
         let all = metrics.iter().flat_map(|m| groups.iter().map(|g| Grid::new(e, m, g, &some)));
         // The first group is the reproduction.
         let all = all.map(|grid| Grid { title: "", ..grid });
-        let all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
-        let has_paper = |grid: &&Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
-        Some(all.iter().find(has_paper).or(all.first())?.beside())
+        let mut all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
+        // With numbers of the paper, or else what the first claim is of.
+        let claimed = e.claim.first().map_or("", |claim| &claim.metric);
+        all.sort_by_key(|grid| {
+            (!grid.rows.iter().any(|r| r.paper.is_some()), grid.metric != claimed)
+        });
+        let mut grid = all.into_iter().next()?;
+        let own = grid.rows.iter().filter(|r| r.paper.is_some());
+        let beside: BTreeSet<_> = own.map(|r| (&r.case, &r.axes)).collect();
+        if grid.places.len() > LINES_MAX && !beside.is_empty() {
+            grid.places.retain(|place| beside.contains(&(&place.case, &place.axes)));
+        }
+        Some(grid.beside())
     };
     let is_ours = matches!(&whole[..], [Part::Views { .. }]);
     let own = || if is_ours { of_metrics() } else { first(&whole) };
-    let Some(mut table) = first(&errors::parts(e, rows)).or_else(own) else { return whole };
-    let every = thin(&mut table);
-    if every > 1 {
-        table.caption += &format!("; one line in {every}");
-    }
-    vec![Part::Views { page: whole, text: unsaid(table).part().into_iter().collect() }]
+    let text = match first(&errors::parts(e, rows)) {
+        Some(errors) => errors::first(errors, LINES_MAX),
+        None => match own() {
+            Some(table) => unsaid(thin(table)),
+            None => return whole,
+        },
+    };
+    let text = text.part().into_iter().chain(kept_away(e, rows)).collect();
+    vec![Part::Views { page: whole, text }]
 }
 
-/// Leaves at most so many lines in a table, evenly spread and with every value of the last key; one in how many.
-fn thin(table: &mut Table) -> usize {
+/// At most so many lines of a table, evenly spread and with every value of the last key; of groups, those of all.
+fn thin(mut table: Table) -> Table {
+    let group = table.columns.iter().position(|c| c == "group").filter(|i| *i < table.keys);
+    if let Some(group) = group.filter(|_| table.rows.len() > LINES_MAX) {
+        table.rows.retain(|row| row[group].text == ALL);
+    }
     let last = table.keys.saturating_sub(1);
     let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
     let (values, lines) = (values.len(), table.rows.len());
     let mut every = lines.div_ceil(LINES_MAX).max(1);
-    while every > 1 && values > 1 && values < lines && (every % values == 0 || values % every == 0) {
+    let is_even = |every: usize| every % values == 0 || values % every == 0;
+    while every > 1 && values > 1 && values < lines && is_even(every) {
         every += 1;
     }
     table.rows = std::mem::take(&mut table.rows).into_iter().step_by(every).collect();
-    every
+    if every > 1 {
+        table.caption += &format!("; one line in {every}");
+    }
+    table
 }
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
@@ -171,7 +203,7 @@ impl<'a> Grid<'a> {
 
     /// What a line says of an axis. Why a case is not counted stands below the errors, where there are any.
     fn said_of<'r>(&self, place: &'r Row, name: &str) -> &'r str {
-        let whole = if WITHIN.contains(&name) { "all" } else { "" };
+        let whole = if WITHIN.contains(&name) { ALL } else { "" };
         let value = axes(place).find(|a| a.0 == name).map_or(whole, |a| a.1);
         let is_below = name == NOT_COUNTED && self.e.errors.is_some() && !value.is_empty();
         if is_below { "yes" } else { value }
@@ -195,8 +227,13 @@ impl<'a> Grid<'a> {
             self.rows.iter().any(|r| is_of(r, s) && (r.paper.is_some() || is_withheld(r)))
         };
         let with: Vec<&System> = self.systems.iter().copied().filter(has).collect();
+        // The one that it is about stands first: the last may find no room.
+        let of_claim = || self.e.claim.first().map(|claim| &claim.of);
+        let about = self.e.compare_to.as_ref().or_else(of_claim).map(|name| name.split('/').next());
+        let mut systems = self.systems.clone();
+        systems.sort_by_key(|s| Some(Some(&*s.name)) != about);
         if self.is_shared(&with) {
-            let each = self.systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
+            let each = systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
             let columns = [Column::Shared].into_iter().chain(each).collect();
             return self.table("", columns);
         }
@@ -205,14 +242,10 @@ impl<'a> Grid<'a> {
                 true => vec![Column::Ours(s), Column::Paper(s), Column::Error(s)],
                 false => vec![Column::Ours(s)],
             };
-            return self.table("", self.systems.iter().flat_map(each).collect());
+            return self.table("", systems.iter().flat_map(each).collect());
         }
         let pair = |s: &&'a System| if has(s) { Column::Pair(s) } else { Column::Ours(s) };
-        let mut columns: Vec<Column<'_>> = self.systems.iter().map(pair).collect();
-        // What is about others comes first, before what finds no room.
-        let base = self.systems.iter().position(|s| Some(&s.name) == self.e.compare_to.as_ref());
-        columns[..=base.unwrap_or(0)].rotate_right(1);
-        self.table(&format!(", ours/{}", self.theirs()), columns)
+        self.table(&format!(", ours/{}", self.theirs()), systems.iter().map(pair).collect())
     }
 
     /// The values of one system without numbers of the paper: a line for each setting of all axes but the last, whose
@@ -249,7 +282,7 @@ impl<'a> Grid<'a> {
         }
         let what = format!(": {} by {last}", system.name);
         // The whole cell has no part of the time and no group; of another axis there is no value.
-        let whole = if WITHIN.contains(last) { "all" } else { "-" };
+        let whole = if WITHIN.contains(last) { ALL } else { "-" };
         let heads = values.iter().map(|v| if v.is_empty() { whole } else { v });
         let heads: Vec<&str> = names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: names.len(), ..Table::new(self.caption(&what), &heads) };
@@ -306,9 +339,10 @@ impl<'a> Grid<'a> {
                 theirs if theirs == Field::none() => ours(self.e, r),
                 theirs => {
                     let own = ours(self.e, r);
-                    let theirs = match theirs.text.contains('.') {
-                        true => theirs.text.trim_end_matches('0').trim_end_matches('.'),
-                        false => &theirs.text,
+                    let theirs = match theirs.text.as_str() {
+                        WITHHELD => "-",
+                        x if x.contains('.') => x.trim_end_matches('0').trim_end_matches('.'),
+                        x => x,
                     };
                     Field { text: format!("{}/{theirs}", own.text), ..own }
                 }
@@ -345,7 +379,8 @@ fn unsaid(mut table: Table) -> Table {
     for i in (1..table.rows.len()).rev() {
         let (above, below) = table.rows.split_at_mut(i);
         let (above, line) = (&above[i - 1], &mut below[0]);
-        let same = line.iter().zip(above).take(table.keys.saturating_sub(1)).take_while(|(a, b)| a == b);
+        let same =
+            line.iter().zip(above).take(table.keys.saturating_sub(1)).take_while(|(a, b)| a == b);
         let same = same.count();
         line[..same].fill(Field::default());
     }

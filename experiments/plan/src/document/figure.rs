@@ -69,7 +69,9 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
             let is_same = |w: &(f64, f64, String)| {
                 (w.0, &w.2) == (word.0, &word.2) && (w.1 / word.1 - 1.0).abs() < NEAR
             };
-            if answer.best().is_none_or(|best| best.counts != *counts) && !words[own..].iter().any(is_same) {
+            if answer.best().is_none_or(|best| best.counts != *counts)
+                && !words[own..].iter().any(is_same)
+            {
                 words.push(word);
             }
         }

@@ -46,9 +46,7 @@ impl Answers {
             first.answers.iter().flat_map(|a| too_few(p, a).into_iter().map(move |l| of(a, l)));
         let about = little.map(|line| line + ".").chain(about).chain(few).collect();
         page.section("The answer", answers(first).part().into_iter().chain(Part::list(about)));
-        let best = |(group, a): (&Group, &Answer)| {
-            Some(of(a, a.best()?.breaks(p, group)))
-        };
+        let best = |(group, a): (&Group, &Answer)| Some(of(a, a.best()?.breaks(p, group)));
         let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
         page.section_open("What breaks first", Part::list(breaks));
         page.section_open("Robustness", stands_on(first, robust.as_ref()));

@@ -12,8 +12,8 @@ use crate::input::watcher::Watcher;
 use orrery_scenario::defaults::one;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
-use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::scenario::changed;
+use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::scenario::texts;
@@ -245,7 +245,10 @@ impl PlanFile {
     ///
     /// # Errors
     /// As [`PlanFile::load`], or when a key is none of a plan's.
-    pub fn with(source: &Source, changes: &[(String, Value)]) -> Result<(PlanFile, Source), SpecError> {
+    pub fn with(
+        source: &Source,
+        changes: &[(String, Value)],
+    ) -> Result<(PlanFile, Source), SpecError> {
         let (file, source) = changed::<PlanFile>(source, changes, "the plan")?;
         file.checked(source)
     }

@@ -141,7 +141,13 @@ fn summary(plates: &[Plate]) -> Table {
         let counts = counts.iter().zip(tones).map(count);
         let counts = counts.chain([count((&plate.claims[2][0], Tone::Plain))]);
         let off = if plate.off.is_empty() { Field::none() } else { Field::text(&*plate.off) };
-        table.rows.push([Field::text(&*plate.id).linked(format!("#{}", plate.id))].into_iter().chain(counts).chain([off]).collect());
+        table.rows.push(
+            [Field::text(&*plate.id).linked(format!("#{}", plate.id))]
+                .into_iter()
+                .chain(counts)
+                .chain([off])
+                .collect(),
+        );
     }
     table.keys = 1;
     table

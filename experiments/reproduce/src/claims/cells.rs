@@ -175,20 +175,26 @@ pub(super) fn labelled(cells: &[(Row, Estimate)]) -> Vec<CellValue> {
     let values = |name: &str| cells.iter().map(|c| axis(&c.0, name)).collect::<BTreeSet<_>>();
     let mut names = distinct(cells.iter().flat_map(|c| axes(&c.0)).map(|axis| axis.0));
     names.retain(|name| values(name).len() > 1);
-    let all = |row: &Row, names: &[&str], part: fn(&str, &str) -> String| {
-        let parts = names.iter().filter_map(|n| Some(part(n, axis(row, n)?)));
-        parts.collect::<Vec<_>>().join(" ")
+    let label = |row: &Row, names: &[&str]| {
+        let parts: Vec<&str> = names.iter().filter_map(|n| axis(row, n)).collect();
+        parts.join(" ")
     };
-    let label = |row: &Row, names: &[&str]| all(row, names, |_, value| value.to_string());
+    // What a case's name says is not said again.
+    let named = |row: &Row, names: &[&str]| {
+        let is_said = |value: &str| row.case.split(' ').any(|word| word == value);
+        let of = |name: &&str| match axis(row, name)? {
+            value if *name == "case" => Some(value.to_string()),
+            value if is_said(value) => None,
+            value => Some(format!("{name}={value}")),
+        };
+        names.iter().filter_map(of).collect::<Vec<_>>().join(" ")
+    };
     let without: Vec<&str> = names.iter().copied().filter(|n| *n != "pool").collect();
     let labels = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
     let names = if labels.len() == cells.len() { without } else { names };
     let value = |(row, e): &(Row, Estimate)| CellValue {
         cell: label(row, &names),
-        at: all(row, &names, |name, value| match name {
-            "case" => value.to_string(),
-            _ => format!("{name}={value}"),
-        }),
+        at: named(row, &names),
         value: e.value,
         ci95: e.interval(),
     };

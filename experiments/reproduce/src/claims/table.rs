@@ -4,26 +4,34 @@ use super::claim::{Checked, Claim, Verdict};
 use super::words::{asked, bounds, came_out, decides, subject};
 use orrery_report::page::{Field, Part, Table, Tone};
 
-/// The claims that a short text names; of more, those that hold are counted.
+/// The claims that a short text names; of more, those that hold are counted, but for the first few.
 const NAMED_MAX: usize = 6;
+const FEW: usize = 3;
 
 /// The paper's claims, or the file's own, with what came of them: a table on a page, a point for each in text. A short
 /// text has only the value that decides, and names few.
 pub fn part(claims: &[Claim], checked: &[Checked], own: bool, is_short: bool) -> Option<Part> {
     let all: Vec<(&Claim, &Checked)> =
         claims.iter().zip(checked).filter(|(claim, _)| claim.own == own).collect();
-    let holds = |c: &&(&Claim, &Checked)| c.1.verdict == Verdict::Holds;
-    let (hold, mut named): (Vec<_>, Vec<_>) = all.iter().partition(holds);
-    let mut more = Vec::new();
-    if !is_short || all.len() <= NAMED_MAX {
-        named = all.iter().collect();
-    } else {
-        more.extend((!hold.is_empty()).then(|| format!("{} more hold", hold.len())));
-        let left = named.len().saturating_sub(NAMED_MAX);
-        more.extend((left > 0).then(|| format!("{left} more do not, or are open")));
-        named.truncate(NAMED_MAX);
+    let (few, most) =
+        if is_short && all.len() > NAMED_MAX { (FEW, NAMED_MAX) } else { (all.len(), all.len()) };
+    let not = all.iter().filter(|c| c.1.verdict != Verdict::Holds).count();
+    let (mut hold, mut open) = (0, 0);
+    let mut text = Vec::new();
+    for (claim, c) in all {
+        let (seen, most) = match c.verdict {
+            Verdict::Holds => (&mut hold, few.saturating_sub(not)),
+            _ => (&mut open, most),
+        };
+        *seen += 1;
+        text.extend((*seen <= most).then(|| point(claim, c, is_short)));
     }
-    let mut text: Vec<String> = named.into_iter().map(|(claim, c)| point(claim, c, is_short)).collect();
+    let left = [
+        (hold.saturating_sub(few.saturating_sub(not)), "hold"),
+        (open.saturating_sub(most), "do not, or are open"),
+    ];
+    let more: Vec<String> =
+        left.iter().filter(|l| l.0 > 0).map(|(n, what)| format!("{n} more {what}")).collect();
     text.extend((!more.is_empty()).then(|| format!("{} (with --details)", more.join("; "))));
     let page = table_of(claims, checked, own).part();
     page.map(|page| Part::Views { page: vec![page], text: Part::list(text).into_iter().collect() })
@@ -97,7 +105,13 @@ fn table_of(claims: &[Claim], checked: &[Checked], own: bool) -> Table {
         let text = |text: &str| Field { key: None, ..Field::text(text) };
         let (kind, why) = c.cause.clone().unwrap_or_default();
         let cause = text(&kind).with(why);
-        table.rows.push(vec![verdict(claim, c), text(&claim.text), text(&asked(claim)), text(&ours), cause]);
+        table.rows.push(vec![
+            verdict(claim, c),
+            text(&claim.text),
+            text(&asked(claim)),
+            text(&ours),
+            cause,
+        ]);
     }
     table
 }

@@ -232,7 +232,12 @@ fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
     assert_eq!(verdict("take = \"largest\"\nat_least = 2.5"), Verdict::Holds);
     assert_eq!(verdict("take = \"mean\"\nat_least = 2.0"), Verdict::Undecided);
     let text = told(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
-    assert!(text.contains("undecided: t [rate of a: lowest of 2 cells 1.000 (0.800 to 1.200) at model=m;"), "{text}");
+    assert!(
+        text.contains(
+            "undecided: t [rate of a: lowest of 2 cells 1.000 (0.800 to 1.200) at model=m;"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

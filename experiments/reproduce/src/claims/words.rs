@@ -57,7 +57,8 @@ fn system(name: &str) -> String {
 
 /// Where: ` at slo=3, case=one`; an axis that is the same on both sides is not named.
 fn at(place: &str) -> String {
-    let named: Vec<&str> = place.split(';').filter(|p| !p.is_empty() && !p.ends_with("=*")).collect();
+    let named: Vec<&str> =
+        place.split(';').filter(|p| !p.is_empty() && !p.ends_with("=*")).collect();
     if named.is_empty() { String::new() } else { format!(" at {}", named.join(", ")) }
 }
 
@@ -126,8 +127,7 @@ pub fn came_out(claim: &Claim, c: &Checked, cell: fn(&CellValue, String) -> Stri
         [] => String::new(),
         [one] if c.taken.is_none() => figure(claim, one.value),
         cells if cells.len() <= LISTED_MAX => {
-            let list: Vec<String> =
-                cells.iter().map(|c| cell(c, figure(claim, c.value))).collect();
+            let list: Vec<String> = cells.iter().map(|c| cell(c, figure(claim, c.value))).collect();
             list.join(", ")
         }
         cells => {
@@ -158,7 +158,8 @@ pub(super) fn decides(claim: &Claim, c: &Checked) -> String {
     match (c.taken, worst) {
         (Some(_), _) if claim.is_of_a_share() => {
             let all = format!("{} of {} cells", c.good, c.cells.len());
-            c.taken_ci95.map_or(all.clone(), |[low, _]| format!("{all}, surely in {}", percent(low)))
+            c.taken_ci95
+                .map_or(all.clone(), |[low, _]| format!("{all}, surely in {}", percent(low)))
         }
         (Some(x), _) => with(x, c.taken_ci95),
         (None, Some(cell)) if c.cells.len() == 1 => with(cell.value, cell.ci95),

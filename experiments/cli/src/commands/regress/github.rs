@@ -35,7 +35,8 @@ pub fn annotations(outcomes: &[Outcome], blessed: bool) -> String {
             0 => ranked.len(),
             beyond => beyond,
         };
-        lines.extend(ranked.iter().take(shown.min(VALUES_MAX)).map(|(change, _)| in_a_line(change)));
+        lines
+            .extend(ranked.iter().take(shown.min(VALUES_MAX)).map(|(change, _)| in_a_line(change)));
         let more = shown.saturating_sub(VALUES_MAX);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         let says = match compared.says() {

@@ -439,10 +439,11 @@ fn parts_of(change: &Change) -> [Field; 5] {
 
 /// A change in a line: `worse: p99, ms of orloj: 12.31 -> 14.02 (+14 %)`.
 pub fn in_a_line(change: &Change) -> String {
-    let [kind, by, metric, before, now] = parts_of(change).map(|field| match field.below.as_str() {
-        "" => field.text,
-        why => format!("{} ({why})", field.text),
-    });
+    let [kind, by, metric, before, now] =
+        parts_of(change).map(|field| match field.below.as_str() {
+            "" => field.text,
+            why => format!("{} ({why})", field.text),
+        });
     let by = if by.is_empty() { by } else { format!(" ({by})") };
     format!("{kind}: {metric} of {}: {before} -> {now}{by}", change.row().subject())
 }

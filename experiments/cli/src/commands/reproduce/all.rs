@@ -55,7 +55,10 @@ fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plat
             let page = forms.page.take();
             // Beside the atlas each id has its own page.
             let Output { out, html, .. } = &args.output;
-            let beside = html.as_ref().and_then(|html| html.parent()).filter(|folder| Some(*folder) == out.as_deref());
+            let beside = html
+                .as_ref()
+                .and_then(|html| html.parent())
+                .filter(|folder| Some(*folder) == out.as_deref());
             if let (Some(folder), Some(own)) = (beside, &page) {
                 let command = format!("orrery reproduce {}", e.id);
                 let html = whole_page(own.clone(), &forms.rows, command);
