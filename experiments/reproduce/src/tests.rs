@@ -14,10 +14,11 @@ use super::reproduce::{Asked, How, Outcome, run, with};
 use orrery_report::Forms;
 use rayon::prelude::*;
 
-/// Sentences are looked for in text that is not folded.
+/// Sentences are looked for in text that is whole and not folded.
 fn forms_of(e: &Experiment) -> Forms {
     orrery_report::width::set_width(usize::MAX);
-    let Ok(Outcome::Whole(forms)) = run(e, &Asked::default(), &How::default()) else {
+    let asked = Asked { details: true, ..Asked::default() };
+    let Ok(Outcome::Whole(forms)) = run(e, &asked, &How::default()) else {
         panic!("{} runs", e.id)
     };
     *forms
