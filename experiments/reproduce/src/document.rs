@@ -3,7 +3,7 @@
 
 use super::claims::{self, Checked, Claim, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
-use super::experiment::Experiment;
+use super::experiment::{Experiment, Preset};
 use super::runner::KindDocument;
 use super::scores::is_relative;
 use super::{figure, groups, numbers, registry, results, scores};
@@ -162,10 +162,13 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) -
     let all = against(e, rows);
     let compared = all.len();
     for (place, own) in all.into_iter().enumerate() {
-        // What was made to come near the paper is the reproduction.
         match place > 0 {
             true => others.push(own.in_short()),
             false => page.say(Tone::Plain, own.sentence(e, rows)),
+        }
+        // What was made to come near the paper is the reproduction.
+        if place == 0 && compared > 1 && own.whose == Preset::Calibrated.word() {
+            page.say(Tone::Plain, CALIBRATED);
         }
     }
     if compared == 0 {
@@ -190,8 +193,8 @@ fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
 }
 
 /// Why the error of what is calibrated is the reproduction's.
-const CALIBRATED: &str = " Calibrated is the reproduction: what neither paper nor code gives is fitted, once for all \
-                          tables.";
+const CALIBRATED: &str =
+    "Calibrated is the reproduction: what is not given is fitted once for all tables.";
 
 /// Why claims are not judged.
 const ONLY_A_PART: &str = "only a part was run";
@@ -302,11 +305,7 @@ impl Against {
                 let naive = scores::naive(e, rows, &self.whose);
                 let naive =
                     naive.map_or(String::new(), |x| format!("; a naive baseline's is {x:.3}"));
-                let why = match self.whose.as_str() {
-                    "calibrated" => CALIBRATED,
-                    _ => "",
-                };
-                format!("The mean error against {n} is {mean:.3}{whose}{naive}.{why}")
+                format!("The mean error against {n} is {mean:.3}{whose}{naive}.")
             }
             Off::Relative { median, .. } if self.numbers == 1 => {
                 format!("Against {n} the error is {median:.1} %{whose}.")

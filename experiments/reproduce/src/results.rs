@@ -48,14 +48,10 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         let note = format!("One part of the time in {every} is shown; `--out` writes them all.");
         text.insert(0, Part::Text(note));
     }
-    text.extend(kept_away(e, rows));
+    if rows.iter().any(|r| is_withheld(r, &e.withheld)) {
+        text.push(Part::Text(WITHHELD_MEANS.to_string()));
+    }
     vec![Part::Views { page, text }]
-}
-
-/// What `withheld` means, where it stands.
-fn kept_away(e: &Experiment, rows: &[Row]) -> Option<Part> {
-    let is = rows.iter().any(|r| is_withheld(r, &e.withheld));
-    is.then(|| Part::Text(WITHHELD_MEANS.to_string()))
 }
 
 /// The same with one table as text: the errors by group, where the file asks for them; else of the first metric and
@@ -100,8 +96,10 @@ pub fn short(e: &Experiment, rows: &[Row], whole: Vec<Part>) -> Vec<Part> {
             None => return whole,
         },
     };
-    let text = text.part().into_iter().chain(kept_away(e, rows)).collect();
-    vec![Part::Views { page: whole, text }]
+    let is_away = |f: &Field| f.text == WITHHELD || f.text.ends_with("/-");
+    let has_away = text.rows.iter().flatten().any(is_away);
+    let means = has_away.then(|| Part::Text(WITHHELD_MEANS.to_string()));
+    vec![Part::Views { page: whole, text: text.part().into_iter().chain(means).collect() }]
 }
 
 /// At most so many lines of a table, evenly spread and with every value of the last key; of groups, those of all.

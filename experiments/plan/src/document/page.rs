@@ -232,8 +232,7 @@ pub fn side_by_side(first: &Solved, what_ifs: &[Solved]) -> Table {
         "$/h vs. now",
         "capacity vs. now",
     ];
-    // What it costs is always said.
-    let mut table = Table { keys: 4, ..Table::new("", &head) };
+    let mut table = Table::new("", &head);
     for solved in std::iter::once(first).chain(what_ifs) {
         if let Some(fleet) = &solved.fleet {
             let now = first.fleet.as_ref().and_then(|f| f.cost);
