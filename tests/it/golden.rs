@@ -8,6 +8,7 @@
 //! ```
 
 use orrery_report::Forms;
+use orrery_reproduce::document;
 use orrery_reproduce::experiment::{Experiment, Preset};
 use orrery_reproduce::registry::find;
 use orrery_reproduce::reproduce::{Asked, How, Outcome, run};
@@ -92,6 +93,13 @@ pub fn whole(id: &str) -> Arc<Forms> {
     known.get_or_init(|| Arc::new(forms(&find(id).expect("a shipped experiment"), 0))).clone()
 }
 
+/// Its whole text.
+pub fn text(id: &str) -> String {
+    let mut e = find(id).expect("a shipped experiment");
+    e.details = true;
+    document::of(&e, &whole(id).rows).to_text()
+}
+
 /// Runs an experiment on so many threads.
 pub fn forms(e: &Experiment, jobs: usize) -> Forms {
     let how = How { jobs, ..How::default() };
@@ -113,5 +121,5 @@ fn a_difference_shows_the_lines_that_differ_by_number() {
 /// With the values that are withheld: ours stands there alone.
 #[test]
 fn the_measurement_on_16_v100s_reads_as_it_did() {
-    check("alpaserve-v100.txt", &whole("alpaserve-v100").table);
+    check("alpaserve-v100.txt", &text("alpaserve-v100"));
 }

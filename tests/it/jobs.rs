@@ -7,7 +7,8 @@ use orrery_reproduce::registry::find;
 fn the_studies_of_fluid_read_as_they_did() {
     unfold();
     for id in ["fluid-fig-3-5", "fluid-table-3-2", "fluid-theorem-1"] {
-        let e = find(id).expect("a shipped experiment");
+        let mut e = find(id).expect("a shipped experiment");
+        e.details = true;
         let one = forms(&e, 1).table;
         assert_eq!(forms(&e, 2).table, one);
         check(&format!("{id}.txt"), &one);

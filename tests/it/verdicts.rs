@@ -40,37 +40,6 @@ pub fn kept() -> Vec<Line> {
     csv_lines::kept(FILE)
 }
 
-/// Why claims of an experiment do not hold.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Cause {
-    /// The experiment.
-    pub id: String,
-    /// Their numbers: `1 3 6`, `1-4`.
-    pub sentences: String,
-    /// One of a closed list.
-    pub cause: String,
-    /// How sure that is.
-    pub sure: String,
-    /// The experiments that show it.
-    pub shown_by: String,
-    /// In words.
-    pub why: String,
-    /// How many readers have held it against the paper and the results.
-    pub read_by: usize,
-}
-
-impl Cause {
-    /// The numbers of its claims.
-    pub fn numbers(&self) -> Vec<usize> {
-        let number = |text: &str| text.parse::<usize>().expect("a claim's number");
-        let part = |part: &str| match part.split_once('-') {
-            Some((first, last)) => number(first)..=number(last),
-            None => number(part)..=number(part),
-        };
-        self.sentences.split(' ').flat_map(part).collect()
-    }
-}
-
 /// Which claims are no sentence of a paper, by id and number.
 pub fn own() -> BTreeSet<(String, usize)> {
     let all = shipped().into_iter().flat_map(|e| {
@@ -128,11 +97,6 @@ fn lines_of_papers(is: impl Fn(&&Line) -> bool) -> usize {
     kept().iter().filter(is).count()
 }
 
-/// The reviewed causes.
-pub fn causes() -> Vec<Cause> {
-    csv_lines::kept("causes.csv")
-}
-
 /// A verdict that changes asks for its cause.
 #[test]
 fn what_does_not_hold_or_is_fitted_has_one_cause() {
@@ -143,11 +107,15 @@ fn what_does_not_hold_or_is_fitted_has_one_cause() {
     };
     let lines = kept();
     let asked = lines.iter().filter(|l| of_lines(l)).map(|l| (l.id.clone(), l.sentence));
-    let all = causes();
+    let all = registry::causes();
     let given = all.iter().flat_map(|c| c.numbers().into_iter().map(|n| (c.id.clone(), n)));
     let mut given: Vec<_> = given.collect();
     given.sort();
-    assert_eq!(given, asked.collect::<Vec<_>>(), "tests/causes.csv, against tests/verdicts.csv");
+    assert_eq!(
+        given,
+        asked.collect::<Vec<_>>(),
+        "experiments/reproduce/causes.csv, against tests/verdicts.csv"
+    );
 }
 
 fn shipped() -> Vec<Experiment> {
@@ -191,7 +159,7 @@ fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
     let judged = claims::judged(&e.claim, &LeftOut::default(), &rows);
     let line = |(line, (claim, c)): (Line, (&claims::Claim, claims::Checked))| Line {
         verdict: c.verdict.words().to_string(),
-        ours: claims::came_out(claim, &c).trim_start_matches([',', ':', ' ']).to_string(),
+        ours: claims::came_out(claim, &c, |c, x| format!("{} {x}", c.cell)),
         ..line
     };
     (not_run(e).into_iter().zip(e.claim.iter().zip(judged)).map(line).collect(), rows)

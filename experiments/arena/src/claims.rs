@@ -154,6 +154,8 @@ fn excused(league: &League, headline: &Headline, claim: &Claim, checked: Checked
         good: 0,
         taken: None,
         unanswered: 0,
+        taken_ci95: None,
+        cause: None,
     };
     if !headline.not_asked.is_empty() {
         return not(&headline.not_asked);

@@ -84,9 +84,9 @@ pub fn document(c: &Calibration) -> Page {
     let caption = "error: simulated over measured, minus 1; of drops the difference";
     page.section("Simulated beside measured", beside(c, caption).part());
     if !c.tried.is_empty() {
-        page.section("One assumption at a time", assumptions(c));
+        page.section_open("One assumption at a time", assumptions(c));
     }
-    page.section("What is recommended", recommended(c));
+    page.section_open("What is recommended", recommended(c));
     page
 }
 
@@ -216,6 +216,7 @@ fn parity(c: &Calibration) -> Option<Part> {
     let fitted = c.best.and_then(|i| c.tried[i].fitted.as_ref().ok());
     let all = [("the scenario unchanged", Some(&c.ours)), ("fitted", fitted.map(|f| &f.ours))];
     let mut rows = Vec::new();
+    let is_one = c.cases.iter().all(|case| case.model == c.cases[0].model);
     for (of, ours) in all {
         for (case, ours) in c.cases.iter().zip(ours.into_iter().flatten()) {
             let system = match (of, case.is_fitted) {
@@ -223,10 +224,11 @@ fn parity(c: &Calibration) -> Option<Part> {
                 ("fitted", false) => "fitted, on held-out rows",
                 _ => of,
             };
+            let whose = if is_one { String::new() } else { format!("{}: ", case.model) };
             for (what, words, metric, units) in WHAT.into_iter().filter(|w| unit(w.2) == "ns") {
                 let numbers = ours.of(what).zip(case.theirs.of(what));
                 rows.extend(numbers.map(|(ours, theirs)| Row {
-                    system: system.to_string(),
+                    system: format!("{whose}{system}"),
                     scope: "all".to_string(),
                     axes: format!("of={}", words.trim_end_matches(", ms")),
                     unit: unit(metric).to_string(),

@@ -25,7 +25,7 @@ pub use input::loss::Survive;
 pub use input::one_line::Line;
 pub use input::problem::{Group, Problem};
 pub use input::watcher::Watcher;
-pub use input::what_if::changed;
+pub use input::what_if::{changed, over};
 pub use search::answer::{Answer as Answered, Choice, Point, Searched};
 pub use search::clusters::Enough;
 pub use search::replan::{Next, is_quick};

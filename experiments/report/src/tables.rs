@@ -3,7 +3,7 @@
 use super::width::{least, width, wrapped};
 
 /// Behind these a cell may go on in the next line: policies are long, and have no spaces.
-const ENDS: &[char] = &[' ', ',', '[', '='];
+const ENDS: &[char] = &[' ', ',', '['];
 
 /// Between columns.
 const GAP: &str = "  ";
@@ -230,9 +230,9 @@ mod tests {
             &["policy", "finish rate", "good/s", "busy"],
             &["nexus[drop=elapsed,batch=16]", numbers[0], numbers[1], numbers[2]],
         );
-        let text = table.left(&["policy"]).in_width(40);
-        let expected = "policy       finish rate  good/s  busy\n\
-                        nexus[drop=  0.5000 ±0.1  1234.5  0.99\n  elapsed,\n  batch=16]\n";
+        let text = table.left(&["policy"]).in_width(42);
+        let expected = "policy         finish rate  good/s  busy\n\
+                        nexus[         0.5000 ±0.1  1234.5  0.99\n  drop=elapsed,\n  batch=16]\n";
         assert_eq!(text, expected);
     }
 

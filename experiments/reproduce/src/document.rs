@@ -3,10 +3,10 @@
 
 use super::claims::{self, Checked, Claim, Verdict};
 use super::errors::{self, NOT_COUNTED, is_endless};
-use super::experiment::Experiment;
+use super::experiment::{Experiment, Preset};
 use super::runner::KindDocument;
 use super::scores::is_relative;
-use super::{figure, groups, numbers, results, scores};
+use super::{figure, groups, numbers, registry, results, scores};
 use orrery_report::page::{self, Field, Page, Part, TO_KNOW, Table, Tone, capital, counted};
 use orrery_results::{Row, distinct, metric};
 use orrery_sweep::goodput::FLAGS;
@@ -29,34 +29,68 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     page
 }
 
-/// The document of an experiment's rows, with what its kind has to say.
+/// The document of an experiment's rows, with what its kind has to say. A text has what is read first; the rest with
+/// `--details`. A page has all.
 pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
     let mut page = Page::new("experiment", format!("{}: {}", e.id, e.title));
     page.subtitle.clone_from(&e.source);
-    ask(&mut page, e);
-    own.asked.into_iter().for_each(|(what, is)| page.ask(what, is));
     let mut checked: Vec<Checked> = Vec::new();
     if e.region.is_empty() {
         checked = claims::judged(&e.claim, &e.left_out, rows);
-        page.section_open(CLAIMS, claims::part(&e.claim, &checked, false));
-        page.section_open(OWN_CLAIMS, claims::part(&e.claim, &checked, true));
+        explain(e, &mut checked);
+        let part = |own| claims::part(&e.claim, &checked, own, !e.details);
+        page.section_open(CLAIMS, part(false));
+        page.section_open(OWN_CLAIMS, part(true));
     } else {
         let regions = claims::within(&e.claim, &e.region, &e.left_out, rows);
         page.say(Tone::Plain, claims::region_in_words(&e.region, &regions));
         let map = claims::region_part(&e.claim, &e.region, &regions);
         page.section_open(REGION, map);
     }
-    verdict(&mut page, e, &checked, rows);
-    page.section_open("Against the paper's numbers", against_paper(e, rows));
-    page.section_open("Results", own.results.unwrap_or_else(|| results::of(e, rows)));
-    page.section_open("Errors", errors::parts(e, rows));
-    own.sections.into_iter().for_each(|(title, parts)| page.section(&title, parts));
-    page.section("Intervals", page::intervals(rows));
-    page.section(ASSUMPTIONS, Part::list(e.assumption.clone()));
+    let others = verdict(&mut page, e, &checked, rows);
+    let results = own.results.unwrap_or_else(|| results::of(e, rows));
+    page.section_open(
+        "Results",
+        if e.details { results } else { results::short(e, rows, results) },
+    );
+    let against = Part::list(others).into_iter().chain(against_paper(e, rows)).collect();
+    let mut more: Vec<(String, Vec<Part>)> = vec![
+        ("Against the paper's numbers".into(), against),
+        ("Errors".into(), errors::parts(e, rows)),
+    ];
+    more.extend(own.sections);
+    more.push(("Intervals".into(), page::intervals(rows)));
+    more.push((ASSUMPTIONS.into(), Part::list(e.assumption.clone()).into_iter().collect()));
+    more.push(("What was asked".into(), asked(e, own.asked)));
+    more.retain(|section| !section.1.is_empty());
+    let titles: Vec<String> = more.iter().map(|section| section.0.clone()).collect();
+    for (title, parts) in more {
+        let is_open = ["Against the paper's numbers", "Errors"].contains(&&*title);
+        let parts =
+            if e.details { parts } else { vec![Part::Views { page: parts, text: Vec::new() }] };
+        if is_open { page.section_open(&title, parts) } else { page.section(&title, parts) }
+    }
     let notes =
         notes_of(rows).into_iter().chain(flagged(rows)).chain(numbers::beside_none(&e.paper, rows));
-    page.section(TO_KNOW, Part::list(notes.collect()));
+    let notes = Part::list(notes.collect());
+    let more = format!("With --details, and on the page: {}.", titles.join("; "));
+    let more = Part::Views { page: Vec::new(), text: vec![Part::Text(more)] };
+    page.section(TO_KNOW, notes.into_iter().chain((!e.details).then_some(more)));
     page
+}
+
+/// The causes of what does not hold in a shipped experiment as it is.
+fn explain(e: &Experiment, checked: &mut [Checked]) {
+    let causes = if e.changed.is_empty() { registry::causes() } else { Vec::new() };
+    for cause in causes.into_iter().filter(|cause| cause.id == e.id) {
+        for n in cause.numbers() {
+            let claim = n.checked_sub(1).and_then(|i| Some((e.claim.get(i)?, checked.get_mut(i)?)));
+            let Some((claim, c)) = claim else { continue };
+            if c.verdict == Verdict::DoesNotHold || claim.fitted && c.verdict == Verdict::Holds {
+                c.cause = Some((cause.cause.clone(), cause.why.clone()));
+            }
+        }
+    }
 }
 
 /// Adds the figure as the first section.
@@ -68,33 +102,32 @@ pub fn draw(page: &mut Page, e: &Experiment, rows: &[Row]) {
 /// The values of an axis that are listed one by one; the results have all.
 const SETTINGS_MAX: usize = 20;
 
-fn ask(page: &mut Page, e: &Experiment) {
-    page.ask("what is run", e.kind.in_words(e.seeds));
-    let mut axes: Vec<String> = Vec::new();
+/// What was asked: a point for each.
+fn asked(e: &Experiment, own: Vec<(&'static str, String)>) -> Vec<Part> {
+    let mut points = vec![format!("what is run: {}", e.kind.in_words(e.seeds))];
+    points.extend(own.into_iter().map(|(what, is)| format!("{what}: {is}")));
     let cases = e.cases();
     if !cases.is_empty() && e.point.is_empty() {
-        axes.push(format!("case: {}", listed(cases.clone())));
+        points.push(format!("case: {}", listed(cases.clone())));
     }
     for axis in e.axis.iter().filter(|a| a.name != "case") {
         let values: Vec<String> = axis.values.iter().map(orrery_sweep::grid::word).collect();
         // The axis that the cases are of.
         if values != cases {
-            axes.push(format!("{}: {}", axis.name, listed(values)));
+            points.push(format!("{}: {}", axis.name, listed(values)));
         }
     }
     if !e.point.is_empty() {
-        let points = e.point.iter().map(|p| p.name.clone());
-        axes.push(format!("{}: {}", e.point_axis, listed(points.collect())));
+        let names = e.point.iter().map(|p| p.name.clone());
+        points.push(format!("{}: {}", e.point_axis, listed(names.collect())));
     }
-    page.ask("settings", axes.join("\n"));
-    let system = |s: &super::experiment::System| match s.preset.word() {
+    points.extend(e.system.iter().map(|s| match s.preset.word() {
         "" => format!("{}: {}", s.name, s.policy),
         preset => format!("{} ({preset}): {}", s.name, s.policy),
-    };
-    page.ask("systems", e.system.iter().map(system).collect::<Vec<_>>().join("\n"));
-    let measures: Vec<String> =
-        e.show.iter().map(|m| format!("{}{}", metric::words(m), results::in_unit(m))).collect();
-    page.ask("measured", measures.join("\n"));
+    }));
+    let measure = |m: &String| format!("{}{}", metric::words(m), results::in_unit(m));
+    points.push(format!("measured: {}", e.show.iter().map(measure).collect::<Vec<_>>().join("; ")));
+    Part::list(points).into_iter().collect()
 }
 
 /// Values with commas between them, in quotes where one has a comma itself.
@@ -110,8 +143,8 @@ fn listed(values: Vec<String>) -> String {
     values.into_iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// How far the paper is reproduced, in sentences.
-fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
+/// How far the paper is reproduced, in sentences; and the errors of other settings.
+fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) -> Vec<String> {
     for (whose, own) in [("the paper's", false), ("our own", true)] {
         let of = |fitted: bool| -> Vec<Verdict> {
             let is = |claim: &Claim| claim.own == own && claim.fitted == fitted;
@@ -129,18 +162,19 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
     let all = against(e, rows);
     let compared = all.len();
     for (place, own) in all.into_iter().enumerate() {
-        // Of presets, what was made to come near the paper is said first, the others in one line.
-        match place > 0 && e.errors.is_none() {
+        match place > 0 {
             true => others.push(own.in_short()),
             false => page.say(Tone::Plain, own.sentence(e, rows)),
         }
-    }
-    if !others.is_empty() {
-        page.say(Tone::Plain, format!("Other settings: {}.", others.join("; ")));
+        // What was made to come near the paper is the reproduction.
+        if place == 0 && compared > 1 && own.whose == Preset::Calibrated.word() {
+            page.say(Tone::Plain, CALIBRATED);
+        }
     }
     if compared == 0 {
         page.say(Tone::Plain, nothing_compared(e, rows));
     }
+    if others.is_empty() { others } else { vec![format!("others: {}", others.join("; "))] }
 }
 
 /// Why the main metric stands beside no number of the paper.
@@ -157,6 +191,10 @@ fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
         }
     }
 }
+
+/// Why the error of what is calibrated is the reproduction's.
+const CALIBRATED: &str =
+    "Calibrated is the reproduction: what is not given is fitted once for all tables.";
 
 /// Why claims are not judged.
 const ONLY_A_PART: &str = "only a part was run";

@@ -37,6 +37,18 @@ pub(super) fn parts(e: &Experiment, rows: &[Row]) -> Vec<Part> {
     parts
 }
 
+/// The first lines of such a table, without where the largest error is.
+pub(super) fn first(mut table: Table, lines: usize) -> Table {
+    let more = table.rows.len().saturating_sub(lines);
+    table.rows.truncate(lines);
+    table.columns.retain(|column| column != "at");
+    table.rows.iter_mut().for_each(|row| row.truncate(table.columns.len()));
+    if more > 0 {
+        table.caption += &format!("; {more} more lines with --details");
+    }
+    table
+}
+
 fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row]) -> Option<Part> {
     let of = if unit(metric) == UNITLESS { "percentage points" } else { "percent" };
     let several = e.system.len() > 1;
@@ -51,7 +63,11 @@ fn table(e: &Experiment, file: &ErrorsFile, metric: &str, rows: &[Row]) -> Optio
         }
         false => "",
     };
-    let caption = format!("errors of {metric} against {}, {of}{note}", file.beside);
+    let caption = format!(
+        "errors of {} against {}, {of}{note}",
+        orrery_results::metric::words(metric),
+        file.beside
+    );
     let keys = file.by.iter().map(String::as_str).chain(several.then_some("system"));
     let mut head: Vec<&str> = keys.collect();
     let keys = head.len();

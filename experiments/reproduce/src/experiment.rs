@@ -295,11 +295,6 @@ impl Experiment {
     /// Why an option does not apply. What is refused for `--until-ci` is refused for `--max-seeds`.
     pub fn refused(&self, option: CliOption) -> Option<Refused> {
         match option {
-            CliOption::Details if !self.kind.has_details() => Some(Refused {
-                allowed: "nothing: its rows are all about whole runs",
-                remedy: "remove `--details`",
-                but: None,
-            }),
             CliOption::MaxSeeds => self.kind.refused(CliOption::UntilCi),
             option => self.kind.refused(option),
         }

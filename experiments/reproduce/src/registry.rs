@@ -5,7 +5,7 @@ use super::{extends, file, shipped};
 use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{SpecError, kind, read_text};
 
-pub use shipped::{absent, by_paper, citation, ids, numbers};
+pub use shipped::{Cause, absent, by_paper, causes, citation, ids, numbers};
 
 /// The experiment of a shipped id, or that in a file (recognised by its `.toml`).
 ///

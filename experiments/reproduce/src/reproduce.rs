@@ -132,7 +132,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     let all = e;
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
-    e.details = asked.details;
+    e.details |= asked.details;
     e.set.extend(asked.set.iter().cloned());
     let takes_rows = asked.paper.is_some() && e.take_rows(asked.paper.as_deref())?;
     if let Some(file) = asked.paper.as_ref().filter(|_| !takes_rows) {

@@ -11,12 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
 const OFF: f64 = 0.1;
-/// Of more systems than this, ours, the paper's numbers and the errors are three tables of a text.
+/// Of more systems than this, the paper's numbers stand behind ours in a text.
 const BESIDE_MAX: usize = 2;
+/// What stands where a line is of no part of the time and of no group.
+const ALL: &str = "all";
 /// A system alone has a column for each value of its last axis, where these are at most so many.
 const ACROSS_MAX: usize = 5;
 /// The most parts of the time that a table of a text has lines for.
 const BINS_MAX: usize = 14;
+/// The most lines of the one table of a short text.
+const LINES_MAX: usize = 8;
 
 /// The tables. On a page the paper's number stands below ours; in a text it has a column or a table of its own.
 pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
@@ -33,7 +37,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         for group in groups::of(e) {
             let grid = |rows| Grid::new(e, metric, &group, rows);
             page.extend(grid(rows).below().part());
-            text.extend(grid(&some).beside().into_iter().filter_map(Table::part));
+            text.extend(unsaid(grid(&some).beside()).part());
         }
     }
     if page.is_empty() {
@@ -48,6 +52,75 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
         text.push(Part::Text(WITHHELD_MEANS.to_string()));
     }
     vec![Part::Views { page, text }]
+}
+
+/// The same with one table as text: the errors by group, where the file asks for them; else of the first metric and
+/// group that the paper has numbers of. Of many lines it has some.
+pub fn short(e: &Experiment, rows: &[Row], whole: Vec<Part>) -> Vec<Part> {
+    let first = |parts: &[Part]| {
+        let table =
+            |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
+        parts.iter().find_map(table)
+    };
+    let of_metrics = || {
+        let some = some_bins(e, rows).1;
+        let groups = groups::of(e);
+        let metrics = if e.kind.metrics().is_empty() {
+            e.show.iter().map(String::as_str).collect()
+        } else {
+            e.kind.metrics().to_vec()
+        };
+        let all = metrics.iter().flat_map(|m| groups.iter().map(|g| Grid::new(e, m, g, &some)));
+        // The first group is the reproduction.
+        let all = all.map(|grid| Grid { title: "", ..grid });
+        let mut all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
+        // With numbers of the paper, or else what the first claim is of.
+        let claimed = e.claim.first().map_or("", |claim| &claim.metric);
+        all.sort_by_key(|grid| {
+            (!grid.rows.iter().any(|r| r.paper.is_some()), grid.metric != claimed)
+        });
+        let mut grid = all.into_iter().next()?;
+        let own = grid.rows.iter().filter(|r| r.paper.is_some());
+        let beside: BTreeSet<_> = own.map(|r| (&r.case, &r.axes)).collect();
+        if grid.places.len() > LINES_MAX && !beside.is_empty() {
+            grid.places.retain(|place| beside.contains(&(&place.case, &place.axes)));
+        }
+        Some(grid.beside())
+    };
+    let is_ours = matches!(&whole[..], [Part::Views { .. }]);
+    let own = || if is_ours { of_metrics() } else { first(&whole) };
+    let text = match first(&errors::parts(e, rows)) {
+        Some(errors) => errors::first(errors, LINES_MAX),
+        None => match own() {
+            Some(table) => unsaid(thin(table)),
+            None => return whole,
+        },
+    };
+    let is_away = |f: &Field| f.text == WITHHELD || f.text.ends_with("/-");
+    let has_away = text.rows.iter().flatten().any(is_away);
+    let means = has_away.then(|| Part::Text(WITHHELD_MEANS.to_string()));
+    vec![Part::Views { page: whole, text: text.part().into_iter().chain(means).collect() }]
+}
+
+/// At most so many lines of a table, evenly spread and with every value of the last key; of groups, those of all.
+fn thin(mut table: Table) -> Table {
+    let group = table.columns.iter().position(|c| c == "group").filter(|i| *i < table.keys);
+    if let Some(group) = group.filter(|_| table.rows.len() > LINES_MAX) {
+        table.rows.retain(|row| row[group].text == ALL);
+    }
+    let last = table.keys.saturating_sub(1);
+    let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
+    let (values, lines) = (values.len(), table.rows.len());
+    let mut every = lines.div_ceil(LINES_MAX).max(1);
+    let is_even = |every: usize| every % values == 0 || values % every == 0;
+    while every > 1 && values > 1 && values < lines && is_even(every) {
+        every += 1;
+    }
+    table.rows = std::mem::take(&mut table.rows).into_iter().step_by(every).collect();
+    if every > 1 {
+        table.caption += &format!("; one line in {every}");
+    }
+    table
 }
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
@@ -128,58 +201,54 @@ impl<'a> Grid<'a> {
 
     /// What a line says of an axis. Why a case is not counted stands below the errors, where there are any.
     fn said_of<'r>(&self, place: &'r Row, name: &str) -> &'r str {
-        let value = axes(place).find(|a| a.0 == name).map_or("", |a| a.1);
+        let whole = if WITHIN.contains(&name) { ALL } else { "" };
+        let value = axes(place).find(|a| a.0 == name).map_or(whole, |a| a.1);
         let is_below = name == NOT_COUNTED && self.e.errors.is_some() && !value.is_empty();
         if is_below { "yes" } else { value }
     }
 
     /// The paper's number and the error below each value of ours; every line says all of its place.
     fn below(&self) -> Table {
-        let whole: Keys = |keys, _| keys.to_vec();
         let has_paper = self.rows.iter().any(|r| r.paper.is_some());
         let what = if has_paper { "; below ours the paper's number and our error" } else { "" };
         let each = || self.systems.iter().map(|s| Column::Both(s)).collect();
-        self.across(Column::Both, whole).unwrap_or_else(|| self.table(what, each(), whole))
+        self.across(Column::Both).unwrap_or_else(|| self.table(what, each()))
     }
 
-    /// The same as columns beside each value; where these are too many, as tables of their own.
-    fn beside(&self) -> Vec<Table> {
-        if let Some(table) = self.across(Column::Ours, unsaid) {
-            return vec![table];
+    /// The same as columns beside each value; where these are too many, `ours/paper`.
+    fn beside(&self) -> Table {
+        if let Some(table) = self.across(Column::Ours) {
+            return table;
         }
         let is_withheld = |r: &Row| is_withheld(r, &self.e.withheld);
         let has = |s: &&System| {
             self.rows.iter().any(|r| is_of(r, s) && (r.paper.is_some() || is_withheld(r)))
         };
         let with: Vec<&System> = self.systems.iter().copied().filter(has).collect();
-        let ours: Vec<Column<'_>> = self.systems.iter().map(|s| Column::Ours(s)).collect();
+        // The one that it is about stands first: the last may find no room.
+        let of_claim = || self.e.claim.first().map(|claim| &claim.of);
+        let about = self.e.compare_to.as_ref().or_else(of_claim).map(|name| name.split('/').next());
+        let mut systems = self.systems.clone();
+        systems.sort_by_key(|s| Some(Some(&*s.name)) != about);
         if self.is_shared(&with) {
-            let each = self.systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
+            let each = systems.iter().flat_map(|s| [Column::Ours(s), Column::Error(s)]);
             let columns = [Column::Shared].into_iter().chain(each).collect();
-            return vec![self.table("", columns, unsaid)];
+            return self.table("", columns);
         }
         if with.len() <= BESIDE_MAX {
             let each = |s: &&'a System| match has(s) {
                 true => vec![Column::Ours(s), Column::Paper(s), Column::Error(s)],
                 false => vec![Column::Ours(s)],
             };
-            return vec![self.table("", self.systems.iter().flat_map(each).collect(), unsaid)];
+            return self.table("", systems.iter().flat_map(each).collect());
         }
-        let their = |column: fn(&'a System) -> Column<'a>| with.iter().map(|s| column(s)).collect();
-        vec![
-            self.table("", ours, unsaid),
-            self.table(&format!(": {}", self.theirs()), their(Column::PaperOf), unsaid),
-            self.table(
-                &format!(": ours against {}", self.theirs()),
-                their(Column::ErrorOf),
-                unsaid,
-            ),
-        ]
+        let pair = |s: &&'a System| if has(s) { Column::Pair(s) } else { Column::Ours(s) };
+        self.table(&format!(", ours/{}", self.theirs()), systems.iter().map(pair).collect())
     }
 
     /// The values of one system without numbers of the paper: a line for each setting of all axes but the last, whose
     /// values are the columns.
-    fn across(&self, of: fn(&'a System) -> Column<'a>, said: Keys) -> Option<Table> {
+    fn across(&self, of: fn(&'a System) -> Column<'a>) -> Option<Table> {
         let [system] = *self.systems else { return None };
         let has_paper = |r: &&Row| r.paper.is_some() || is_withheld(r, &self.e.withheld);
         if self.rows.iter().any(has_paper) {
@@ -211,15 +280,13 @@ impl<'a> Grid<'a> {
         }
         let what = format!(": {} by {last}", system.name);
         // The whole cell has no part of the time and no group; of another axis there is no value.
-        let whole = if WITHIN.contains(last) { "all" } else { "-" };
+        let whole = if WITHIN.contains(last) { ALL } else { "-" };
         let heads = values.iter().map(|v| if v.is_empty() { whole } else { v });
         let heads: Vec<&str> = names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: names.len(), ..Table::new(self.caption(&what), &heads) };
-        let mut above: Vec<Field> = Vec::new();
         for (keys, mut fields) in lines {
             fields.resize(values.len(), Field::none());
-            table.rows.push(said(&keys, &above).into_iter().chain(fields).collect());
-            above = keys;
+            table.rows.push(keys.into_iter().chain(fields).collect());
         }
         Some(table)
     }
@@ -239,24 +306,21 @@ impl<'a> Grid<'a> {
         self.e.errors.as_ref().map_or("paper", |errors| &errors.beside)
     }
 
-    fn table(&self, what: &str, columns: Vec<Column<'_>>, said: Keys) -> Table {
+    fn table(&self, what: &str, columns: Vec<Column<'_>>) -> Table {
         let heads = columns.iter().map(|c| self.head(c));
         let heads: Vec<&str> = self.names.iter().copied().chain(heads).collect();
         let mut table = Table { keys: self.names.len(), ..Table::new(self.caption(what), &heads) };
-        let mut last: Vec<Field> = Vec::new();
         for place in &self.places {
-            let keys = self.keys(place);
-            let mut line = said(&keys, &last);
+            let mut line = self.keys(place);
             line.extend(columns.iter().map(|c| self.cell(place, c)));
             table.rows.push(line);
-            last = keys;
         }
         table
     }
 
     fn head(&self, column: &Column<'a>) -> &str {
         match column {
-            Column::Ours(s) | Column::Both(s) | Column::PaperOf(s) | Column::ErrorOf(s) => &s.name,
+            Column::Ours(s) | Column::Both(s) | Column::Pair(s) => &s.name,
             Column::Paper(_) | Column::Shared => self.theirs(),
             Column::Error(_) if self.is_in_points() => "points",
             Column::Error(_) => "error",
@@ -268,16 +332,26 @@ impl<'a> Grid<'a> {
         match column {
             Column::Ours(s) => self.row(place, s).map_or(none, |r| ours(self.e, r)),
             Column::Both(s) => self.row(place, s).map_or(Field::default(), |r| both(self.e, r)),
-            Column::Paper(s) | Column::PaperOf(s) => {
-                self.row(place, s).map_or(none, |r| paper(self.e, r))
-            }
+            Column::Paper(s) => self.row(place, s).map_or(none, |r| paper(self.e, r)),
+            Column::Pair(s) => self.row(place, s).map_or(none, |r| match paper(self.e, r) {
+                theirs if theirs == Field::none() => ours(self.e, r),
+                theirs => {
+                    let own = ours(self.e, r);
+                    let theirs = match theirs.text.as_str() {
+                        WITHHELD => "-",
+                        x if x.contains('.') => x.trim_end_matches('0').trim_end_matches('.'),
+                        x => x,
+                    };
+                    Field { text: format!("{}/{theirs}", own.text), ..own }
+                }
+            }),
             Column::Shared => {
                 let all = self.systems.iter().filter_map(|s| self.row(place, s));
                 let best =
                     all.max_by_key(|r| (r.paper.is_some(), is_withheld(r, &self.e.withheld)));
                 best.map_or(none, |r| paper(self.e, r))
             }
-            Column::Error(s) | Column::ErrorOf(s) => {
+            Column::Error(s) => {
                 let error = self.row(place, s).and_then(|r| self.error(r));
                 error.map_or(none, |(x, text)| Field::number(x, text))
             }
@@ -298,17 +372,18 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The keys of a line without what it has in common with the line above it; the last is always said.
-fn unsaid(keys: &[Field], above: &[Field]) -> Vec<Field> {
-    let is_said = |i: usize| i + 1 == keys.len() || above.is_empty() || above[..=i] != keys[..=i];
-    keys.iter()
-        .enumerate()
-        .map(|(i, key)| if is_said(i) { key.clone() } else { Field::default() })
-        .collect()
+/// The table with lines that do not repeat the keys of the line above; the last key is always said.
+fn unsaid(mut table: Table) -> Table {
+    for i in (1..table.rows.len()).rev() {
+        let (above, below) = table.rows.split_at_mut(i);
+        let (above, line) = (&above[i - 1], &mut below[0]);
+        let same =
+            line.iter().zip(above).take(table.keys.saturating_sub(1)).take_while(|(a, b)| a == b);
+        let same = same.count();
+        line[..same].fill(Field::default());
+    }
+    table
 }
-
-/// What a line says of its place, below the line above it.
-type Keys = fn(&[Field], &[Field]) -> Vec<Field>;
 
 /// A column of a system, or of all.
 enum Column<'a> {
@@ -322,10 +397,8 @@ enum Column<'a> {
     Error(&'a System),
     /// The numbers beside all systems alike.
     Shared,
-    /// The numbers, in a table of their own.
-    PaperOf(&'a System),
-    /// The errors, in a table of their own.
-    ErrorOf(&'a System),
+    /// Our values, each with the number beside it behind a slash.
+    Pair(&'a System),
 }
 
 /// Its unit, after a comma, as values are written.

@@ -2,6 +2,7 @@
 
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{hint, one_of};
+use serde::Deserialize;
 
 /// An experiment that is shipped.
 struct File {
@@ -42,6 +43,43 @@ pub fn citation(id: &str) -> Option<&'static str> {
 pub fn absent(paper: &str) -> Vec<(String, String)> {
     let text = ABSENT.iter().find(|a| a.0 == paper).map_or("", |a| a.1);
     let mut lines = csv::Reader::from_reader(text.as_bytes());
+    lines.deserialize().filter_map(Result::ok).collect()
+}
+
+/// Why claims of a shipped experiment do not hold, or hold only by what was fitted: a reviewed line of `causes.csv`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Cause {
+    /// The experiment.
+    pub id: String,
+    /// Their numbers: `1 3 6`, `1-4`.
+    pub sentences: String,
+    /// One of a closed list.
+    pub cause: String,
+    /// How sure that is.
+    pub sure: String,
+    /// The experiments that show it.
+    pub shown_by: String,
+    /// In words.
+    pub why: String,
+    /// How many readers have held it against the paper and the results.
+    pub read_by: usize,
+}
+
+impl Cause {
+    /// The numbers of its claims.
+    pub fn numbers(&self) -> Vec<usize> {
+        let number = |text: &str| text.parse::<usize>().unwrap_or(0);
+        let part = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            number(first)..=number(last)
+        };
+        self.sentences.split(' ').flat_map(part).collect()
+    }
+}
+
+/// All causes.
+pub fn causes() -> Vec<Cause> {
+    let mut lines = csv::Reader::from_reader(include_bytes!("../causes.csv").as_slice());
     lines.deserialize().filter_map(Result::ok).collect()
 }
 

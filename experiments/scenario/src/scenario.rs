@@ -44,8 +44,7 @@ use crate::whole::read_text;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
 pub use on_kinds::LatencyPart;
-pub(crate) use vary::changed;
-pub use vary::{InputFile, with_keys};
+pub use vary::{InputFile, changed, with_keys};
 
 use crate::setup::{ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;

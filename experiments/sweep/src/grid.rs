@@ -73,6 +73,12 @@ pub struct Combination {
 }
 
 impl Axis {
+    /// One value of a key.
+    pub fn of(key: &str, value: Value) -> Axis {
+        let (name, keys, point) = (String::new(), Vec::new(), Vec::new());
+        Axis { name, key: key.to_string(), keys, values: vec![value], point }
+    }
+
     /// Fills in what is left out: the list of keys, the name.
     pub fn complete(&mut self) {
         if self.keys.is_empty() && !self.key.is_empty() {

@@ -180,6 +180,20 @@ impl SweepFile {
         Ok(self)
     }
 
+    /// With keys of the scenario set by hand: each is an axis of one value.
+    ///
+    /// # Errors
+    /// When one is an axis already.
+    pub fn at(mut self, changes: &[(String, Value)]) -> Result<SweepFile, SpecError> {
+        let varied = |key: &String| self.axis.iter().any(|axis| axis.keys.contains(key));
+        if let Some((key, _)) = changes.iter().find(|change| varied(&change.0)) {
+            let (found, remedy) = ("a key of an axis", "change the axis in the file");
+            return Err(SpecError::value(format!("--set {key}"), found, "another key", remedy));
+        }
+        self.axis.extend(changes.iter().map(|(key, value)| Axis::of(key, value.clone())));
+        self.checked()
+    }
+
     fn check(&self) -> Result<(), SpecError> {
         let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
             Err(SpecError::value(key, found, allowed, remedy))

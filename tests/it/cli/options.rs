@@ -138,7 +138,7 @@ fn until_ci_adds_seeds_to_tables_and_to_studies() {
         let seeds = format!("{first}-{last}");
         assert!(rates().any(|r| r.seeds == seeds && r.has_flag("wide")), "{file}: {csv}");
         assert!(rates().all(|r| r.seeds == seeds || !r.has_flag("wide")), "{file}: {csv}");
-        let text = place.run(&[&["-q", "reproduce", file], &until[..]].concat()).ok();
+        let text = place.run(&[&["-q", "reproduce", file, "--details"], &until[..]].concat()).ok();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let says = ["2 to 4 seeds, until", "by cell", "Seeds: 1-4"];
         assert!(says.iter().any(|s| text.contains(s)), "{file}: {text}");

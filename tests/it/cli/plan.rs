@@ -226,3 +226,37 @@ fn a_plan_in_one_line_writes_the_file_that_it_answers() {
     let l4 = [&asked[..], &["--kinds", "h200"]].concat();
     place.run(&l4).refused(&["--kinds", "`h200`", "no measured latencies are shipped"]);
 }
+
+/// What is set by hand is what the file would say, and every row and the text say so.
+#[test]
+fn a_key_of_a_plan_that_is_set_is_that_of_the_file() {
+    let place = Place::with("p.toml", SMALL);
+    let args = ["-q", "plan", "p.toml", "--exact"];
+    let set = place.run(&[&args[..], &["--set", "growth=1.5", "--format", "csv"]].concat()).ok();
+    place.write("p.toml", format!("growth = 1.5\n{SMALL}"));
+    let own = place.run(&[&args[..], &["--format", "csv"]].concat()).ok();
+    let rows = |csv: &str| -> Vec<Row> { read_csv("p", csv).expect("rows") };
+    let strip = |mut row: Row| {
+        row.axes = row.axes.replace("growth=1.5", "").trim_end_matches(';').to_string();
+        (row.axes, row.metric, row.value)
+    };
+    assert!(rows(&set).iter().all(|row| row.axis("growth") == Some("1.5")), "{set}");
+    let [set, own] = [set, own].map(|csv| rows(&csv).into_iter().map(strip).collect::<Vec<_>>());
+    assert_eq!(set, own);
+    place.run(&["plan", "p.toml", "--set", "grwth=2"]).refused(&["grwth", "did you mean `growth`"]);
+    place.run(&["serve", "p.toml", "--set", "grwth=2"]).refused(&["grwth", "remedy"]);
+}
+
+/// `--over` is a list of what-ifs: the same bytes.
+#[test]
+fn values_over_which_a_plan_is_asked_are_what_ifs() {
+    let place = Place::with("p.toml", SMALL);
+    let ask = |more: &[&str]| place.run(&[&["-q", "plan", "p.toml", "--exact"], more].concat());
+    let over = ask(&["--over", "load=0.5,0.8", "--over", "bad_rate=0.02, 0.05"]).ok();
+    let pairs = [("0.5", "0.02"), ("0.5", "0.05"), ("0.8", "0.02"), ("0.8", "0.05")];
+    let what_ifs = pairs.map(|(load, rate)| format!("load={load},bad_rate={rate}"));
+    let each: Vec<&str> = what_ifs.iter().flat_map(|text| ["--what-if", text]).collect();
+    assert_eq!(over, ask(&each).ok());
+    ask(&["--over", "load"]).refused(&["--over", "at most twice", "remedy"]);
+    ask(&["--over", "load=x"]).refused(&["load=x"]);
+}

@@ -72,11 +72,14 @@ fn an_experiment_is_cited_with_its_paper() {
 
 #[test]
 fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
-    let out = run(&["reproduce", "orloj-table-3", "--seeds", "1", "--case", "one-modal"]).ok();
+    let args = ["reproduce", "orloj-table-3", "--seeds", "1", "--case", "one-modal"];
+    let short = run(&args).ok();
+    assert!(short.lines().count() < 60 && short.contains("ours/paper"), "{short}");
+    let out = run(&[&args[..], &["--details"]].concat()).ok();
     let first =
         "experiment orloj-table-3: Finish rate as the modality of execution times grows\nOrloj (Yu";
     assert!(out.starts_with(first), "{out}");
-    let heads = "case       slo_x_p99  clipper  nexus";
+    let heads = "case       slo_x_p99       orloj     clipper";
     for part in [heads, "one-modal  ", "mean absolute error", "mean over 1 seed", "\nArrivals\n"] {
         assert!(out.contains(part), "no `{part}` in:\n{out}");
     }
@@ -259,7 +262,7 @@ fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
     {
         std::fs::copy(format!("{folder}/{name}"), place.path(name)).expect("a file that is there");
     }
-    let args = ["-q", "reproduce", "experiments/my-scheduler.toml", "--seeds", "2"];
+    let args = ["-q", "reproduce", "experiments/my-scheduler.toml", "--details", "--seeds", "2"];
     let text = place.run(&args).ok();
     let line = |says: &str| {
         let line = text.lines().find(|l| l.contains(says));
@@ -267,11 +270,11 @@ fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
     };
     assert!(line("slo_ms  orloj").contains("clockwork"), "{text}");
     let mut of_120 = text.lines().filter(|l| l.starts_with("  120 "));
-    assert!(of_120.any(|l| l.contains(" 0.900")), "the paper's number:\n{text}");
+    assert!(of_120.any(|l| l.contains("/0.9 ")), "the paper's number:\n{text}");
     let in_a_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = "a longer SLO is never worse for ours [";
     assert!(in_a_line(&text).contains(&format!("not judged (2 of 3 seeds): {says}")), "{text}");
-    let whole = place.run(&args[..3]).ok();
+    let whole = place.run(&args[..4]).ok();
     assert!(in_a_line(&whole).contains(&format!("holds: {says}")), "{whole}");
     assert!(text.contains("\nAssumptions, where the paper says nothing\n"), "{text}");
     let picture = [&args[..], &["--plot", "a.svg", "--out", "r"]].concat();
@@ -348,7 +351,12 @@ fn all_of_a_paper_is_what_each_id_is_alone() {
         assert!(table.contains(left_out), "{left_out} in:\n{table}");
     }
     // No plate had its claims: they were looked for under another title.
-    assert!(place.read("a.html").contains("The paper's claims"));
+    let atlas = place.read("a.html");
+    assert!(atlas.contains("The paper's claims") && atlas.contains("<a href=\"#salus-fig-2-10\">"));
+    assert!(atlas.contains("<div class=\"card\" id=\"salus-fig-2-10\">"));
+    place.run(&[&all[..], &["--html", "all/atlas.html"]].concat()).ok();
+    assert!(place.read("all/atlas.html").contains("<a href=\"salus-fig-2-10.html\">"));
+    assert!(place.read("all/salus-fig-2-10.html").contains("orrery reproduce salus-fig-2-10"));
     assert!(place.read("all/costs.csv").starts_with("id,wall_s,peak_mib\nsalus-fig-2-10,"));
     let again = place.run(&[&all[..], &["--html", "b.html"]].concat()).ok();
     assert!(again == table && place.read("a.html") == place.read("b.html"));

@@ -372,3 +372,14 @@ fn cells_of_an_earlier_file_are_listed_and_removed() {
     assert!(place.run(&prune).ok().starts_with("removed 0123\n1 old cells removed"));
     place.run(&["sweep", "s.toml", "--out", "none", "--prune"]).refused(&["--out", "`cells`"]);
 }
+
+/// A key that is set by hand is an axis of one value: every row has it.
+#[test]
+fn a_key_of_a_sweep_s_scenario_that_is_set_is_an_axis() {
+    let place = place();
+    let args = ["-q", "sweep", "s.toml", "--seeds", "1", "--format", "csv"];
+    let csv = place.run(&[&args[..], &["--set", "warm_up_s=0.5"]].concat()).ok();
+    assert!(csv.lines().skip(1).all(|line| line.contains("warm_up_s=0.5")), "{csv}");
+    let twice = ["sweep", "s.toml", "--set", "model.bert.slo_ms=80"];
+    place.run(&twice).refused(&["--set model.bert.slo_ms", "a key of an axis", "remedy"]);
+}

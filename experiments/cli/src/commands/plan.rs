@@ -2,9 +2,10 @@
 
 mod line;
 
+use super::set::Set;
 use clap::Args;
 use line::LineArgs;
-use orrery_plan::{PlanFile, answers, draw};
+use orrery_plan::{PlanFile, answers, draw, over};
 use orrery_report::figure::{Size, check_name};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
@@ -18,6 +19,7 @@ use std::path::PathBuf;
   orrery plan scenarios/plans/kairos-five.toml
   orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
   orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1
+  orrery plan my.toml --over slo=50ms,80ms,120ms --over load=1,2
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
 What-ifs: load=F, noise=SHARE, delay=TIME, latency=F, slo=TIME, slo=PERCENT%, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
@@ -33,10 +35,16 @@ pub struct Plan {
     pub line: LineArgs,
     // No doc comment: clap would print it.
     #[command(flatten)]
+    pub set: Set,
+    // No doc comment: clap would print it.
+    #[command(flatten)]
     pub output: Output,
     /// Also answer the question with something changed, side by side; may be repeated.
     #[arg(long = "what-if", value_name = "KEY=VALUE")]
     pub what_if: Vec<String>,
+    /// One such question for each value, such as `slo=50ms,80ms,120ms`; given twice, for each pair.
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub over: Vec<String>,
     /// Leave out the robustness check: noise, delays, tighter SLOs, more load, slower models.
     #[arg(long)]
     pub exact: bool,
@@ -70,10 +78,13 @@ pub struct Plan {
 /// # Errors
 /// When the plan or a what-if is wrong, or a file cannot be written.
 pub fn command(args: &Plan) -> Result<Answer, SpecError> {
-    let (mut plan, source) = match &args.file {
+    let (mut plan, mut source) = match &args.file {
         Some(file) => PlanFile::load(file)?,
         None => args.line.plan()?,
     };
+    if !args.set.is_empty() {
+        (plan, source) = PlanFile::with(&source, args.set.changes()?)?;
+    }
     args.output.check(plan.name())?;
     args.plot.as_deref().map_or(Ok(()), check_name)?;
     args.size.check(args.plot.as_deref())?;
@@ -91,10 +102,13 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     plan.next = args.next;
     let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
+    let what_ifs = [&args.what_if[..], &over(&args.over)?].concat();
+    let mut all = pool.install(|| answers(&plan, &source, &what_ifs, frontier))?;
+    args.set.tell(&mut all.rows);
     let problem = &all.plan.problem;
     let name = problem.plan.name().to_string();
-    let document = all.document();
+    let mut document = all.document();
+    document.ask("set", args.set.axes());
     if let Some(path) = &args.plot {
         draw(&all.plan, args.size, path)?;
     }

@@ -15,6 +15,7 @@ mod http;
 mod shared;
 mod token;
 
+use super::set::Set;
 use clap::Args;
 use orrery_report::threads::pool;
 use orrery_report::{Answer, say};
@@ -37,6 +38,9 @@ Open the printed address in a browser; Ctrl-C ends it.")]
 pub struct Serve {
     /// The scenario file, or the plan file.
     pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[command(flatten)]
+    pub set: Set,
     /// The port on the loopback; by default any that is free.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
@@ -51,7 +55,7 @@ pub struct Serve {
 /// When the file is wrong, or the port is in use.
 pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let desk = Desk::new(Some(pool(args.jobs.unwrap_or(0).into())?));
-    desk.check(&file_now(&args.file)?)?;
+    desk.check(&file_now(&args.file, args.set.changes()?)?)?;
     let unusable = |e: &dyn std::fmt::Display| {
         let port = args.port.unwrap_or_default();
         let remedy = "choose another with `--port`, or leave it out: then any free one is taken";
@@ -61,7 +65,8 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let listener = listener.map_err(|e| unusable(&e))?;
     let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
     let token = token::fresh();
-    let shared = Shared { file: args.file.clone(), token, port, desk, under_way: Mutex::default() };
+    let (file, set) = (args.file.clone(), args.set.changes()?.to_vec());
+    let shared = Shared { file, set, token, port, desk, under_way: Mutex::default() };
     let shared = Arc::new(shared);
     // A reader of the address may go away: the page is there all the same.
     let mut stdout = std::io::stdout().lock();

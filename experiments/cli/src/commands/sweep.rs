@@ -10,6 +10,7 @@
 //! jobs, nor shards, nor workers that share, nor a run that was killed in between can change a byte. A
 //! folder has one manifest: whoever comes with another is refused.
 
+use super::set::Set;
 use clap::Args;
 use orrery_report::page::{self, WITHOUT_EFFECT};
 use orrery_report::{Answer, Format, Output, say, tell};
@@ -40,6 +41,9 @@ use std::path::{Path, PathBuf};
 pub struct Sweep {
     /// The sweep file.
     pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[command(flatten)]
+    pub set: Set,
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub output: Output,
@@ -84,6 +88,7 @@ pub struct Merge {
 /// When the file is wrong, a run cannot be made or the folder cannot be written.
 pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
+    let file = file.at(args.set.changes()?)?;
     let base = file.base_path();
     if kind::is_of(kind::TOKENS, &base) {
         return swept(args, &file, TokensFile::load(&base)?);

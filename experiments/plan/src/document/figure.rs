@@ -18,6 +18,8 @@ const TODAY: &str = "the load before its growth";
 const FAR: f64 = 3.0;
 /// What the points are, in the place of a preset.
 const ANSWER: &str = "answer";
+/// Points of one pool that are this near by their rates coincide.
+const NEAR: f64 = 0.05;
 const OTHERS: &str = "frontier (one seed)";
 
 /// Draws the frontier into a file.
@@ -38,6 +40,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     let (mut rows, mut words, mut far) = (Vec::new(), Vec::new(), 0);
     for answer in &solved.answers {
         rows.push(row(p, answer, "", LOAD, "", answer.load_per_s));
+        let own = words.len();
         let growth = p.plan.growth.factor();
         if growth != 1.0 {
             rows.push(row(p, answer, "", TODAY, "", answer.load_per_s / growth));
@@ -61,8 +64,15 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
             }
             let who = series(p, counts, policy);
             rows.push(row(p, answer, &cost, &who, OTHERS, *rate_per_s));
-            if answer.best().is_none_or(|best| best.counts != *counts) {
-                words.push((number(&cost), *rate_per_s, name(p, counts)));
+            // Points that coincide have one word.
+            let word = (number(&cost), *rate_per_s, name(p, counts));
+            let is_same = |w: &(f64, f64, String)| {
+                (w.0, &w.2) == (word.0, &word.2) && (w.1 / word.1 - 1.0).abs() < NEAR
+            };
+            if answer.best().is_none_or(|best| best.counts != *counts)
+                && !words[own..].iter().any(is_same)
+            {
+                words.push(word);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The loss of a machine that breaks an answer, for its first sentence.
 
+use crate::document::sentences::of_group;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer, money, percent};
 use crate::search::size::Less;
@@ -45,7 +46,8 @@ pub fn holds_for_want(problem: &Problem, answer: &Answer) -> Option<String> {
 pub fn what_if_for_want(solved: &Solved) -> Vec<String> {
     let about = solved.what_if.as_deref().unwrap_or_default();
     let of = |a: &Answer| {
-        Some(format!("{about}, {}: {}.", a.group, holds_for_want(&solved.problem, a)?))
+        let line = of_group(solved, a, &holds_for_want(&solved.problem, a)?);
+        Some(format!("{about}: {line}"))
     };
     solved.answers.iter().filter_map(of).collect()
 }

@@ -11,14 +11,14 @@ use crate::document::fleet;
 use crate::document::loss::{breaks_on_loss, holds_for_want, what_if_for_want};
 use crate::document::money::{bought, month, source, turns_in_words};
 use crate::document::sensitivity::{breaks, for_little_more, holds, stands_on};
-use crate::document::sentences::{confidence, doubts, search, too_few, whole};
+use crate::document::sentences::{confidence, doubts, of_group, search, too_few, whole};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, money};
 use crate::search::sensitivity::Robust;
 use crate::search::solved::Solved;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
-use orrery_results::Row;
+use orrery_results::{Row, grouped};
 use orrery_solvers::Price;
 use orrery_sweep::notes::caveats_of;
 
@@ -41,17 +41,14 @@ impl Answers {
         page.section("Figure", drawn);
         let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
         let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
-        let few = first
-            .answers
-            .iter()
-            .flat_map(|a| too_few(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
+        let of = |a: &Answer, line: String| of_group(first, a, &line);
+        let few =
+            first.answers.iter().flat_map(|a| too_few(p, a).into_iter().map(move |l| of(a, l)));
         let about = little.map(|line| line + ".").chain(about).chain(few).collect();
         page.section("The answer", answers(first).part().into_iter().chain(Part::list(about)));
-        let best = |(group, a): (&Group, &Answer)| {
-            Some(format!("{}: {}.", a.group, a.best()?.breaks(p, group)))
-        };
+        let best = |(group, a): (&Group, &Answer)| Some(of(a, a.best()?.breaks(p, group)));
         let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
-        page.section("What breaks first", Part::list(breaks));
+        page.section_open("What breaks first", Part::list(breaks));
         page.section_open("Robustness", stands_on(first, robust.as_ref()));
         page.section_open("Alternatives", alternatives(first).part());
         if !what_ifs.is_empty() {
@@ -59,9 +56,9 @@ impl Answers {
             let table = side_by_side(first, what_ifs).part();
             page.section_open("What if", table.into_iter().chain(for_want));
         }
-        page.section("How sure this is", Part::list(sure(first, what_ifs, rows)));
+        page.section_open("How sure this is", Part::list(sure(first, what_ifs, rows)));
         let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
-        let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
+        let found = searched.map(|a| of(a, search(p, a))).collect();
         let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
                      scenario, the start of machines.";
         let found = Part::list(found).into_iter().chain([Part::Text(knows.to_string())]);
@@ -285,9 +282,9 @@ fn prices(solved: &Solved) -> Vec<String> {
     let mut lines = Vec::new();
     for a in &solved.answers {
         let packs = a.best().and_then(|b| bought(p, &b.counts));
-        lines.extend(packs.map(|packs| format!("{}: bought as {packs}.", a.group)));
+        lines.extend(packs.map(|packs| of_group(solved, a, &format!("bought as {packs}"))));
         let words = turns_in_words(p, &a.turns);
-        lines.extend(words.map(|words| format!("{}: {words}.", a.group)));
+        lines.extend(words.map(|words| of_group(solved, a, &words)));
     }
     lines
 }
@@ -298,16 +295,18 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
     for a in &first.answers {
         let of = [confidence(p, a)].into_iter().filter(|words| !words.is_empty());
         let of = of.chain(facts(p, a)).chain(doubts(p, a));
-        out.extend(of.map(|line| format!("{}: {line}.", a.group)));
+        out.extend(of.map(|line| of_group(first, a, &line)));
     }
     out.extend(caveats_of(rows));
-    for solved in what_ifs {
+    // What is so of several what-ifs is said once.
+    let lines = what_ifs.iter().flat_map(|solved| {
         let about = solved.what_if.as_deref().unwrap_or_default();
-        for a in &solved.answers {
-            let p = &solved.problem;
-            let of = too_few(p, a).into_iter().chain(doubts(p, a));
-            out.extend(of.map(|line| format!("What if {about}, {}: {line}.", a.group)));
-        }
-    }
+        let p = &solved.problem;
+        let of = move |a| too_few(p, a).into_iter().chain(doubts(p, a));
+        let of = solved.answers.iter().flat_map(move |a| of(a).map(move |line| (a, line)));
+        of.map(move |(a, line)| (of_group(solved, a, &line), about))
+    });
+    let all = grouped(lines).into_iter();
+    out.extend(all.map(|(line, about)| format!("What if {}: {line}", about.join("; "))));
     out
 }

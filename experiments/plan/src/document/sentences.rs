@@ -128,6 +128,14 @@ pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
     a.too_few.iter().map(of).collect()
 }
 
+/// A sentence about a group, which is named where there are several.
+pub fn of_group(solved: &Solved, a: &Answer, line: &str) -> String {
+    match solved.answers.len() {
+        1 => format!("{line}."),
+        _ => format!("{}: {line}.", a.group),
+    }
+}
+
 /// What is said of the plan as a whole, beside its table.
 pub fn whole(solved: &Solved) -> Vec<String> {
     let p = &solved.problem;

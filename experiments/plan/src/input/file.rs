@@ -12,6 +12,7 @@ use crate::input::watcher::Watcher;
 use orrery_scenario::defaults::one;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
+use orrery_scenario::scenario::changed;
 use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 pub use orrery_scenario::scenario::place::Source;
@@ -22,6 +23,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use toml::Value;
 
 /// What a pool is made of.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -214,7 +216,7 @@ impl PlanFile {
     /// As [`PlanFile::load`].
     pub fn from_text(name: &str, text: &str) -> Result<(PlanFile, Source), SpecError> {
         texts::check(name, text)?;
-        let mut file: PlanFile = toml::from_str(text).map_err(|e| match e.span() {
+        let file: PlanFile = toml::from_str(text).map_err(|e| match e.span() {
             _ if e.message().contains("unknown variant") && e.message().contains("homogeneous") => {
                 let remedy = "a mixed problem (several models that share a pool of several types) \
                               is out of scope: plan a pool for each model, one type for all, or a \
@@ -236,17 +238,33 @@ impl PlanFile {
                 kind::instead(kind::PLAN, name, text, error)
             }
         })?;
-        let source = Source::new(name, text);
-        if let Some(list) = &file.prices {
-            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-            file.list = Some(PriceList::find(list, folder).map_err(|e| source.placed(e))?);
+        file.checked(Source::new(name, text))
+    }
+
+    /// A file with keys set by hand.
+    ///
+    /// # Errors
+    /// As [`PlanFile::load`], or when a key is none of a plan's.
+    pub fn with(
+        source: &Source,
+        changes: &[(String, Value)],
+    ) -> Result<(PlanFile, Source), SpecError> {
+        let (file, source) = changed::<PlanFile>(source, changes, "the plan")?;
+        file.checked(source)
+    }
+
+    fn checked(mut self, source: Source) -> Result<(PlanFile, Source), SpecError> {
+        let path = Path::new(&source.path);
+        if let Some(list) = &self.prices {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            self.list = Some(PriceList::find(list, folder).map_err(|e| source.placed(e))?);
         }
-        file.check().map_err(|e| source.placed(e))?;
-        if file.name.is_none() {
-            let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned());
-            file.name = Some(stem.unwrap_or_else(|| "plan".to_string()));
+        self.check().map_err(|e| source.placed(e))?;
+        if self.name.is_none() {
+            let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+            self.name = Some(stem.unwrap_or_else(|| "plan".to_string()));
         }
-        Ok((file, source))
+        Ok((self, source))
     }
 
     /// The name in results.

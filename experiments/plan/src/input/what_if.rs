@@ -58,6 +58,28 @@ pub fn changed(plan: &PlanFile, text: &str, models: &[String]) -> Result<PlanFil
     Ok(new)
 }
 
+/// The what-ifs of `KEY=VALUE,VALUE`: one for each value; of two keys, one for each pair.
+///
+/// # Errors
+/// When a value is missing, or there are more keys.
+pub fn over(axes: &[String]) -> Result<Vec<String>, SpecError> {
+    let mut all = vec![String::new()];
+    for axis in axes {
+        let Some((key, values)) = axis.split_once('=').filter(|_| axes.len() < 3) else {
+            let allowed = "KEY=VALUE,VALUE, at most twice";
+            let remedy = "write for example `--over slo=50ms,80ms,120ms`";
+            return Err(SpecError::value("--over", axis, allowed, remedy));
+        };
+        let with = |before: &String| {
+            let before = if before.is_empty() { String::new() } else { format!("{before},") };
+            values.split(',').map(move |value| format!("{before}{key}={}", value.trim()))
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all.retain(|text| !text.is_empty());
+    Ok(all)
+}
+
 /// The error with the option that it is of.
 pub fn about(text: &str, error: SpecError) -> SpecError {
     match error {

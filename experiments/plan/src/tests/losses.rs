@@ -47,8 +47,7 @@ fn a_what_if_that_holds_for_want_of_a_type_says_what_the_loss_of_another_does() 
         let has =
             answers.what_ifs[0].answers[0].best().unwrap().counts[usize::from(kind == "fast")];
         let text = answers.document().to_text().replace("\n    ", " ");
-        let says = text
-            .contains(&format!("{what_if}, cluster: tolerates the loss of one {kind} for want"));
+        let says = text.contains(&format!("{what_if}: tolerates the loss of one {kind} for want"));
         assert_eq!(says, has == 0, "{text}");
         said.push(says);
     }

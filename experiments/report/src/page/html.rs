@@ -15,6 +15,8 @@ const PRINTED: [&str; 2] = ["command", "orrery"];
 
 /// Tables with more rows get a frame of their own to scroll in.
 const TALL: usize = 30;
+/// On a narrow page, cells of words stand below each other where one has so many letters.
+const LONG: usize = 60;
 
 /// The whole file.
 pub fn document(title: &str, pages: &[Page]) -> String {
@@ -211,8 +213,11 @@ fn part(m: &mut Markup, part: &Part) {
         Part::Views { page, .. } => page.iter().for_each(|p| self::part(m, p)),
         Part::Cards(cards) => m.of_class("div", "cards", |m| {
             for card in cards {
-                m.of_class("div", "card", |m| {
-                    m.of_text("h3", &card.title);
+                m.element("div", &[("class", "card"), ("id", &card.id)], |m| {
+                    m.plain("h3", |m| {
+                        link(m, &card.link, &card.id);
+                        m.text(&format!(": {}", card.title));
+                    });
                     parts(m, card);
                 });
             }
@@ -222,7 +227,13 @@ fn part(m: &mut Markup, part: &Part) {
 
 fn table(m: &mut Markup, table: &Table) {
     let numeric: Vec<bool> = (0..table.columns.len()).map(|i| table.is_number(i)).collect();
-    let frame = if table.rows.len() > TALL { "frame tall" } else { "frame" };
+    let is_long = |f: &Field| f.text.len() > LONG;
+    let is_words = !numeric.contains(&true) && table.rows.iter().flatten().any(is_long);
+    let frame = match is_words {
+        true => "frame words",
+        false if table.rows.len() > TALL => "frame tall",
+        false => "frame",
+    };
     let head = |m: &mut Markup| {
         for (c, numeric) in table.columns.iter().zip(&numeric) {
             let attributes = [("scope", "col"), ("class", "n")];
@@ -231,7 +242,9 @@ fn table(m: &mut Markup, table: &Table) {
     };
     let rows = |m: &mut Markup| {
         for row in &table.rows {
-            m.plain("tr", |m| row.iter().zip(&numeric).for_each(|(f, n)| field(m, f, *n)));
+            let cells = row.iter().zip(&numeric).zip(&table.columns);
+            let head = |c| if is_words { c } else { "" };
+            m.plain("tr", |m| cells.for_each(|((f, n), c)| field(m, f, *n, head(c))));
         }
     };
     m.element("div", &[("class", frame), ("tabindex", "0")], |m| {
@@ -245,7 +258,8 @@ fn table(m: &mut Markup, table: &Table) {
     });
 }
 
-fn field(m: &mut Markup, f: &Field, numeric: bool) {
+/// A cell; with the heading that it has in a column of its own.
+fn field(m: &mut Markup, f: &Field, numeric: bool, head: &str) {
     let classes = match (numeric, class(f.tone)) {
         (true, "") => "n".to_string(),
         (true, tone) => format!("n {tone}"),
@@ -258,8 +272,11 @@ fn field(m: &mut Markup, f: &Field, numeric: bool) {
         attributes.push(("class", classes.as_str()));
     }
     attributes.extend(key.as_deref().map(|key| ("data-k", key)));
+    attributes.extend((!head.is_empty() && !f.text.is_empty()).then_some(("data-h", head)));
     m.element("td", &attributes, |m| {
-        if f.tone == Tone::Plain {
+        if !f.link.is_empty() {
+            link(m, &f.link, &f.text);
+        } else if f.tone == Tone::Plain {
             parameters(m, &f.text);
         } else {
             m.of_text("span", &f.text);
@@ -268,6 +285,14 @@ fn field(m: &mut Markup, f: &Field, numeric: bool) {
             m.of_text("small", &f.below);
         }
     });
+}
+
+/// Text that leads somewhere, if there is a place.
+fn link(m: &mut Markup, to: &str, text: &str) {
+    match to {
+        "" => m.text(text),
+        _ => m.element("a", &[("href", to)], |m| m.text(text)),
+    }
 }
 
 /// A policy's parameters have line ends where they have no room: `clockwork[`, `max_batch=4]`.

@@ -58,6 +58,10 @@ pub struct Section {
     pub parts: Vec<Part>,
     /// Whether a page shows it open at first, and prints it.
     pub open: bool,
+    /// A card's name, which links lead to.
+    pub id: String,
+    /// Where a card's name leads.
+    pub link: String,
 }
 
 /// What sections are made of.
@@ -139,6 +143,8 @@ pub struct Field {
     pub key: Option<f64>,
     /// How it is marked.
     pub tone: Tone,
+    /// Where its text leads on a page, if anywhere.
+    pub link: String,
 }
 
 impl Field {
@@ -163,6 +169,12 @@ impl Field {
     #[must_use]
     pub fn with(self, below: impl Into<String>) -> Field {
         Field { below: below.into(), ..self }
+    }
+
+    /// The same, leading somewhere.
+    #[must_use]
+    pub fn linked(self, link: impl Into<String>) -> Field {
+        Field { link: link.into(), ..self }
     }
 
     /// The same, marked.
@@ -236,7 +248,7 @@ impl Page {
     pub fn section(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
         let parts: Vec<Part> = parts.into_iter().collect();
         if !parts.is_empty() {
-            self.sections.push(Section { title: title.to_string(), parts, open: false });
+            self.sections.push(Section { title: title.to_string(), parts, ..Section::default() });
         }
     }
 

@@ -35,3 +35,7 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// A table whose columns are cut says so.
+const cut = (frame) => frame.classList.toggle("cut", frame.scrollWidth > frame.clientWidth + 1);
+const sizes = new ResizeObserver((seen) => seen.forEach((s) => cut(s.target)));
+document.querySelectorAll(".frame").forEach((frame) => sizes.observe(frame));

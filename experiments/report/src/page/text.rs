@@ -46,6 +46,9 @@ pub fn text(page: &Page) -> String {
     out
 }
 
+/// A column that stands in its table even where all cost the same.
+const COST: &str = "$/h";
+
 /// How the note of a value with too few samples begins.
 const FEW_SAMPLES: &str = "?: ";
 
@@ -108,7 +111,9 @@ fn table(table: &Table) -> String {
     if !text.fits(within) {
         let first = |i: &usize| words_of(&table.rows[0][*i]);
         let is_same = |i: &usize| table.rows.iter().all(|row| words_of(&row[*i]) == first(i));
-        let is_constant = |i: &mut usize| table.rows.len() > 1 && is_number(i) && is_same(i);
+        let is_constant = |i: &mut usize| {
+            table.rows.len() > 1 && is_number(i) && table.columns[*i] != COST && is_same(i)
+        };
         let same = shown.extract_if(.., is_constant).collect::<Vec<_>>();
         below = same.iter().map(|i| format!("{}: {}", table.columns[*i], first(i))).collect();
         text = of(&shown, short);

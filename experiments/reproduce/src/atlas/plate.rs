@@ -37,8 +37,8 @@ const GROUPS: [&str; 3] = [
 ];
 
 impl Plate {
-    /// That of an experiment, from its page and rows.
-    pub fn of(e: &Experiment, own: Page, rows: &[Row]) -> Plate {
+    /// That of an experiment, from its page, which may stand beside the atlas, and rows.
+    pub fn of(e: &Experiment, own: Page, rows: &[Row], is_beside: bool) -> Plate {
         let judged = if e.region.is_empty() { &e.claim[..] } else { &[] };
         let checked = claims::judged(judged, &e.left_out, rows);
         let count = |group: usize, of: &[Verdict]| {
@@ -66,7 +66,13 @@ impl Plate {
         parts.extend(folded.into_iter().map(|(title, inner)| Part::Folded(title, inner)));
         Plate {
             id: e.id.clone(),
-            card: Section { title: format!("{}: {}", e.id, e.title), parts, ..Section::default() },
+            card: Section {
+                id: e.id.clone(),
+                link: if is_beside { format!("{}.html", e.id) } else { String::new() },
+                title: e.title.clone(),
+                parts,
+                open: false,
+            },
             claims: [0, 1, 2].map(|group| VERDICTS.map(|v| count(group, v.1))),
             off,
             first: rows.first().cloned(),
@@ -110,7 +116,7 @@ pub fn page(chosen: &Chosen, plates: Vec<Plate>) -> (Page, Vec<Row>) {
     let mut plates = plates.into_iter();
     for (paper, own) in &chosen.papers {
         let cards: Vec<Section> = plates.by_ref().take(own.len()).map(|p| p.card).collect();
-        page.section(&capital(paper), [Part::Cards(cards)]);
+        page.section_open(&capital(paper), [Part::Cards(cards)]);
     }
     (page, rows)
 }
@@ -135,7 +141,13 @@ fn summary(plates: &[Plate]) -> Table {
         let counts = counts.iter().zip(tones).map(count);
         let counts = counts.chain([count((&plate.claims[2][0], Tone::Plain))]);
         let off = if plate.off.is_empty() { Field::none() } else { Field::text(&*plate.off) };
-        table.rows.push([Field::text(&*plate.id)].into_iter().chain(counts).chain([off]).collect());
+        table.rows.push(
+            [Field::text(&*plate.id).linked(format!("#{}", plate.id))]
+                .into_iter()
+                .chain(counts)
+                .chain([off])
+                .collect(),
+        );
     }
     table.keys = 1;
     table

@@ -179,11 +179,22 @@ pub(super) fn labelled(cells: &[(Row, Estimate)]) -> Vec<CellValue> {
         let parts: Vec<&str> = names.iter().filter_map(|n| axis(row, n)).collect();
         parts.join(" ")
     };
+    // What a case's name says is not said again.
+    let named = |row: &Row, names: &[&str]| {
+        let is_said = |value: &str| row.case.split(' ').any(|word| word == value);
+        let of = |name: &&str| match axis(row, name)? {
+            value if *name == "case" => Some(value.to_string()),
+            value if is_said(value) => None,
+            value => Some(format!("{name}={value}")),
+        };
+        names.iter().filter_map(of).collect::<Vec<_>>().join(" ")
+    };
     let without: Vec<&str> = names.iter().copied().filter(|n| *n != "pool").collect();
     let labels = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
     let names = if labels.len() == cells.len() { without } else { names };
     let value = |(row, e): &(Row, Estimate)| CellValue {
         cell: label(row, &names),
+        at: named(row, &names),
         value: e.value,
         ci95: e.interval(),
     };

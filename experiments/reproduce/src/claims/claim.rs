@@ -128,6 +128,9 @@ impl Verdict {
 pub struct CellValue {
     /// The axes that tell it from the others.
     pub cell: String,
+    /// The same with their names: `workers=2 slo=3`.
+    #[serde(skip)]
+    pub at: String,
     /// The value, or the ratio.
     pub value: f64,
     /// Its 95 % interval.
@@ -147,8 +150,14 @@ pub struct Checked {
     pub good: usize,
     /// What was taken of them, where it is one number.
     pub taken: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(skip)]
+    pub taken_ci95: Option<[f64; 2]>,
     /// Cells without an answer.
     pub unanswered: usize,
+    /// Why it does not hold, or only by what was fitted: the kind of cause, and why.
+    #[serde(skip)]
+    pub cause: Option<(String, String)>,
 }
 
 /// What a run leaves out of that of which its experiment's claims speak.

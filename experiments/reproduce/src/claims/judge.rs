@@ -72,8 +72,10 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
         why,
         good: estimates.iter().filter(|e| claim.is_good(e.value)).count(),
         taken: taken.map(|t| t.value),
+        taken_ci95: taken.and_then(|t| t.interval()),
         cells: labelled(&found),
         unanswered,
+        cause: None,
     }
 }
 

@@ -27,7 +27,7 @@ fn claim(text: &str) -> Claim {
 /// All claims as text.
 fn told(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
     let mut page = Page::new("claims", "");
-    page.section("Claims", part(claims, &judged(claims, left_out, rows), false));
+    page.section("Claims", part(claims, &judged(claims, left_out, rows), false, false));
     page.to_text().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -94,7 +94,7 @@ fn a_search_that_never_got_there_fails() {
     let c = check(&until, &rows);
     assert_eq!((c.verdict, c.good, c.cells.len()), (Verdict::DoesNotHold, 1, 2));
     let text = told(&[until], &LeftOut::default(), &rows);
-    assert!(text.contains("ours: m never, n 9.000"), "{text}");
+    assert!(text.contains("never at model=m, 9.000 at model=n"), "{text}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     assert_eq!(verdict("at = \"model=none\"\nat_most = 2.0"), Verdict::NotRun);
     let text = told(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
     assert!(text.contains("does not hold (1 of 2 do): t"), "{text}");
-    assert!(text.contains("asked at least 2; ours: m 1.000, n 3.000"), "{text}");
+    assert!(text.contains("lowest of 2 cells 1.000 at model=m; 1.000 at model=m, 3.000 at model=n; claimed at least 2"), "{text}");
 }
 
 /// A value of 0.99999966 stood as 1.000 beside "at least 0.9999997" and was undecided.
@@ -122,8 +122,8 @@ fn a_value_reads_as_on_its_side_of_the_bound() {
             &LeftOut::default(),
             &[row("a", "model=m", value)],
         );
-        let ours = text.split("ours: ").nth(1).expect("a value");
-        ours.split(']').next().unwrap_or_default().to_string()
+        let ours = text.split("rate of a: ").nth(1).expect("a value");
+        ours.split(';').next().unwrap_or_default().to_string()
     };
     assert_eq!(of(0.99996, "at_least = 0.9999997"), "0.99996");
     assert_eq!(of(0.99999985, "at_least = 0.9999997"), "1.000");
@@ -141,7 +141,7 @@ fn what_was_searched_and_not_found_is_no_answer() {
     assert_eq!(check(&none, &rows).verdict, Verdict::NoAnswer);
     let text = told(&[none], &LeftOut::default(), &rows);
     assert!(
-        text.contains("no answer: t [a, rate, asked at least 1; ours: no answer in 1]"),
+        text.contains("no answer: t [rate of a: no answer in 1; claimed at least 1]"),
         "{text}"
     );
 }
@@ -159,7 +159,7 @@ fn what_is_divided_by_nothing_is_infinite_and_what_has_no_answer_leaves_a_claim_
     };
     let (verdict, text) = of("at_most = 1.5", &rows);
     assert_eq!(verdict, Verdict::DoesNotHold);
-    assert!(text.contains("1 1.000, 2 infinite"), "{text}");
+    assert!(text.contains("1.000 at load=1, infinite at load=2"), "{text}");
     assert_eq!(of("at_least = 1.0", &rows).0, Verdict::Holds);
     let takes = ["take = \"largest\"", "take = \"mean\"", "share_at_least = 0.9"];
     for take in takes {
@@ -179,11 +179,11 @@ fn our_own_claims_stand_apart() {
     let checked = judged(&claims, &LeftOut::default(), &rows);
     let texts = [false, true].map(|own| {
         let mut page = Page::new("claims", "");
-        page.section("Claims", part(&claims, &checked, own));
+        page.section("Claims", part(&claims, &checked, own, true));
         page.to_text()
     });
-    assert!(texts[0].contains("\u{2713} holds") && !texts[0].contains("does not"), "{texts:?}");
-    assert!(texts[1].contains("does not hold") && !texts[1].contains("\u{2713}"), "{texts:?}");
+    assert!(texts[0].contains("\u{2713} t [1.000]") && !texts[0].contains('\u{2717}'), "{texts:?}");
+    assert!(texts[1].contains("\u{2717} t [") && !texts[1].contains('\u{2713}'), "{texts:?}");
 }
 
 #[test]
@@ -232,7 +232,12 @@ fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
     assert_eq!(verdict("take = \"largest\"\nat_least = 2.5"), Verdict::Holds);
     assert_eq!(verdict("take = \"mean\"\nat_least = 2.0"), Verdict::Undecided);
     let text = told(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
-    assert!(text.contains("undecided (95 % interval 0.800 to 1.200"), "{text}");
+    assert!(
+        text.contains(
+            "undecided: t [rate of a: lowest of 2 cells 1.000 (0.800 to 1.200) at model=m;"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -297,7 +302,7 @@ fn a_claim_of_so_many_cases_counts_cells() {
     let text = told(&[of("share_at_least = 0.75")], &LeftOut::default(), &rows);
     assert!(text.contains("undecided (surely so in 50 % of the cells, 75 % by value"), "{text}");
     assert!(
-        text.contains("asked at least 1 in at least 75 % of the cells; ours: so in 75 % (3 of 4)"),
+        text.contains("3 of 4 cells, surely in 50 %; so in 75 % (3 of 4): 3.000 at n=1, "),
         "{text}"
     );
     for wrong in [

@@ -1,7 +1,7 @@
 //! Claims for reading: what was asked, and what came out.
 
-use super::claim::{Checked, Claim, Take};
-use orrery_results::unit;
+use super::claim::{CellValue, Checked, Claim, Take};
+use orrery_results::{metric, unit};
 use std::fmt::Write;
 
 /// Cells that are listed one by one.
@@ -46,71 +46,128 @@ fn time(claim: &Claim, ns: f64) -> Option<String> {
     })
 }
 
-/// What is asked: `largest symphony / nexus, batch_size_p50, asked at least 1.5`.
-pub fn asked(claim: &Claim) -> String {
-    let mut what = match claim.take {
-        Take::Each => String::new(),
-        Take::Largest => "largest ".to_string(),
-        Take::Smallest => "smallest ".to_string(),
-        Take::Mean => "mean ".to_string(),
-    };
-    what.push_str(&claim.of);
-    if !claim.over.is_empty() {
-        let _ = write!(what, " / {}", claim.over);
+/// A system as it is read: what was calibrated is the reproduction, and needs no word.
+fn system(name: &str) -> String {
+    match name.split_once('/') {
+        None => name.to_string(),
+        Some((name, "calibrated")) => name.to_string(),
+        Some((name, preset)) => format!("{name} ({preset})"),
     }
-    if !claim.over_at.is_empty() {
-        let _ = write!(what, " at {}", claim.over_at.replace(';', " "));
+}
+
+/// Where: ` at slo=3, case=one`; an axis that is the same on both sides is not named.
+fn at(place: &str) -> String {
+    let named: Vec<&str> =
+        place.split(';').filter(|p| !p.is_empty() && !p.ends_with("=*")).collect();
+    if named.is_empty() { String::new() } else { format!(" at {}", named.join(", ")) }
+}
+
+/// What is checked: `largest batch size of symphony over that of nexus`.
+pub(super) fn subject(claim: &Claim) -> String {
+    let take = match claim.take {
+        Take::Each => "",
+        Take::Largest => "largest ",
+        Take::Smallest => "smallest ",
+        Take::Mean => "mean ",
+    };
+    let (own, metric) = (system(&claim.of), metric::words(&claim.metric));
+    let mut what = format!("{take}{metric} of {own}{}", at(&claim.at));
+    let is_one_metric = [claim.metric.as_str(), ""].contains(&claim.over_metric.as_str());
+    let by = if is_one_metric { "that".into() } else { metric::words(&claim.over_metric) };
+    if !claim.over.is_empty() {
+        let is_own = claim.over == claim.of;
+        let of = if is_own { String::new() } else { format!(" of {}", system(&claim.over)) };
+        let _ = write!(what, " over {by}{of}{}", at(&claim.over_at));
     }
     if !claim.relative_to.is_empty() {
-        let _ = write!(what, ", each over {}", claim.relative_to);
+        let _ = write!(what, ", each divided by that of {}", system(&claim.relative_to));
     }
-    let _ = write!(what, ", {}", claim.metric);
-    if !claim.over_metric.is_empty() {
-        let _ = write!(what, " over {}", claim.over_metric);
+    for (word, s) in [("from", claim.after_s), ("before", claim.before_s)] {
+        _ = s.map(|s| write!(what, ", {word} {s} s"));
     }
     if claim.one_draw {
         what.push_str(", of one draw");
     }
-    let bound = |x: f64| time(claim, x).unwrap_or_else(|| x.to_string());
-    let bounds = match (claim.at_least.map(bound), claim.at_most.map(bound)) {
+    what
+}
+
+/// What is claimed of it: `at least 1.5`, `1 to 2 in at least 90 % of the cells`.
+pub(super) fn bounds(claim: &Claim) -> String {
+    let range = |low: Option<String>, high: Option<String>| match (low, high) {
+        (Some(a), Some(b)) if a == b => a,
         (Some(a), Some(b)) => format!("{a} to {b}"),
         (Some(a), None) => format!("at least {a}"),
         (None, Some(b)) => format!("at most {b}"),
         (None, None) => String::new(),
     };
-    let cells = match (claim.share_at_least, claim.share_at_most) {
-        (Some(a), Some(b)) => format!(" in {} to {} of the cells", percent(a), percent(b)),
-        (Some(a), None) => format!(" in at least {} of the cells", percent(a)),
-        (None, Some(b)) => format!(" in at most {} of the cells", percent(b)),
-        (None, None) => String::new(),
-    };
-    format!("{what}, asked {bounds}{cells}")
+    let bound = |x: f64| time(claim, x).unwrap_or_else(|| x.to_string());
+    let bounds = range(claim.at_least.map(bound), claim.at_most.map(bound));
+    match range(claim.share_at_least.map(percent), claim.share_at_most.map(percent)) {
+        cells if cells.is_empty() => bounds,
+        cells => format!("{bounds} in {cells} of the cells"),
+    }
 }
 
-/// What came out: `, is 1.2`, or the cells with their values.
-pub fn came_out(claim: &Claim, c: &Checked) -> String {
-    let is_each = c.taken.is_none();
-    let mut out = match c.taken {
+/// What is checked, and what is claimed of it.
+pub fn asked(claim: &Claim) -> String {
+    format!("{}: claimed {}", subject(claim), bounds(claim))
+}
+
+/// What came out: `is 1.2`, and the cells with their values, each in the words of `cell`.
+pub fn came_out(claim: &Claim, c: &Checked, cell: fn(&CellValue, String) -> String) -> String {
+    let taken = match c.taken {
         Some(share) if claim.is_of_a_share() => {
-            format!(", is so in {} ({} of {})", percent(share), c.good, c.cells.len())
+            format!("is so in {} ({} of {})", percent(share), c.good, c.cells.len())
         }
-        Some(x) => format!(", is {}", figure(claim, x)),
+        Some(x) => format!("is {}", figure(claim, x)),
         None => String::new(),
     };
-    match c.cells.as_slice() {
-        [] => {}
-        [c] if is_each => _ = write!(out, ": {}", figure(claim, c.value)),
+    let values = c.cells.iter().map(|c| c.value);
+    let cells = match c.cells.as_slice() {
+        [] => String::new(),
+        [one] if c.taken.is_none() => figure(claim, one.value),
         cells if cells.len() <= LISTED_MAX => {
-            let list: Vec<String> =
-                cells.iter().map(|c| format!("{} {}", c.cell, figure(claim, c.value))).collect();
-            let _ = write!(out, ": {}", list.join(", "));
+            let list: Vec<String> = cells.iter().map(|c| cell(c, figure(claim, c.value))).collect();
+            list.join(", ")
         }
         cells => {
-            let least = cells.iter().map(|c| c.value).fold(f64::INFINITY, f64::min);
-            let most = cells.iter().map(|c| c.value).fold(f64::NEG_INFINITY, f64::max);
-            let (least, most) = (figure(claim, least), figure(claim, most));
-            let _ = write!(out, ": {least} to {most} in {} cells", cells.len());
+            let least = figure(claim, values.clone().fold(f64::INFINITY, f64::min));
+            let most = figure(claim, values.fold(f64::NEG_INFINITY, f64::max));
+            format!("{least} to {most} in {} cells", cells.len())
         }
+    };
+    let both = [taken, cells];
+    both.iter().filter(|s| !s.is_empty()).map(String::as_str).collect::<Vec<_>>().join(": ")
+}
+
+/// The value that decides, with its interval: `lowest of 5 cells 0.9 (0.8 to 1.0) at slo=3`.
+pub(super) fn decides(claim: &Claim, c: &Checked) -> String {
+    let with = |x: f64, interval: Option<[f64; 2]>| {
+        let [low, high] = interval.unwrap_or([x, x]).map(|end| figure(claim, end));
+        let x = figure(claim, x);
+        if low == high { x } else { format!("{x} ({low} to {high})") }
+    };
+    // How far below or above what is claimed.
+    let outside = |c: &CellValue| {
+        let [low, high] = c.ci95.unwrap_or([c.value; 2]);
+        let below = claim.at_least.map_or(f64::NEG_INFINITY, |b| b - low);
+        let above = claim.at_most.map_or(f64::NEG_INFINITY, |b| high - b);
+        (below > above, below.max(above))
+    };
+    let worst = c.cells.iter().max_by(|a, b| outside(a).1.total_cmp(&outside(b).1));
+    match (c.taken, worst) {
+        (Some(_), _) if claim.is_of_a_share() => {
+            let all = format!("{} of {} cells", c.good, c.cells.len());
+            c.taken_ci95
+                .map_or(all.clone(), |[low, _]| format!("{all}, surely in {}", percent(low)))
+        }
+        (Some(x), _) => with(x, c.taken_ci95),
+        (None, Some(cell)) if c.cells.len() == 1 => with(cell.value, cell.ci95),
+        (None, Some(cell)) => {
+            let which = if outside(cell).0 { "lowest" } else { "highest" };
+            let value = with(cell.value, cell.ci95);
+            format!("{which} of {} cells {value} at {}", c.cells.len(), cell.at)
+        }
+        (None, None) => String::new(),
     }
-    out
 }

@@ -53,11 +53,6 @@ pub trait Kind: Debug + Send + Sync {
         None
     }
 
-    /// Whether runs have rows of each model, application and device, for `--details`.
-    fn has_details(&self) -> bool {
-        false
-    }
-
     /// What `--case` chooses from.
     fn cases(&self) -> CasesOf {
         CasesOf::Points

@@ -91,10 +91,6 @@ impl Kind for OfScenario {
         }
     }
 
-    fn has_details(&self) -> bool {
-        self.parts().is_none()
-    }
-
     fn parts(&self) -> Option<Parts> {
         self.bin_s.map(Parts::Bins).or(self.parts_of_time.map(Parts::Equal))
     }
@@ -220,7 +216,7 @@ impl Runner for Cells<'_> {
             return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
         }
         let mut runs = kept.seeds(&line.entry_sha256, &what, &all, |seed| cell.one(seed))?;
-        if !self.experiment.details {
+        if !self.experiment.details || self.experiment.kind.parts().is_some() {
             runs.iter_mut().for_each(Replication::drop_details);
         }
         Ok(vec![Cell { place, seeds: Some(all), runs, more: Vec::new() }])

@@ -63,6 +63,7 @@ fn the_run_that_is_withheld_has_a_prediction_and_no_number_until_one_is_given() 
     let given = rows.iter().filter(of).find(|r| r.metric == "tpot_mean_ns").expect("a row");
     assert_eq!(given.paper, Some(2e7));
     assert!(rows.iter().filter(|r| r.paper.is_some()).count() == 1, "no other numbers are left");
+    let asked = Asked { details: true, ..asked };
     let text = forms_asked(&find("tokens-vllm").unwrap(), &asked).unwrap().table;
     assert!(text.contains("not counted: rtxpro6000-qwen3-30b-a3b: no experts"), "{text}");
 }

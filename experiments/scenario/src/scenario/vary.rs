@@ -93,7 +93,10 @@ impl Scenario {
 }
 
 /// A file with some of its dotted keys changed; `of` says what the file is.
-pub(crate) fn changed<T: DeserializeOwned>(
+///
+/// # Errors
+/// When a key is none of the file's, or a value is none of its key's.
+pub fn changed<T: DeserializeOwned>(
     source: &Source,
     changes: &[(String, Value)],
     of: &str,

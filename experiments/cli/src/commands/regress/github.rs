@@ -1,7 +1,7 @@
 //! The answer as annotations of GitHub Actions: commands that a workflow's log understands, a line for each.
 
-use super::outcome::{Outcome, Says, line, verdict};
-use super::page::inputs_of;
+use super::outcome::{Outcome, Says, verdict};
+use super::page::{in_a_line, inputs_of};
 use orrery_report::page::Tone;
 
 /// Values of one annotation.
@@ -35,7 +35,8 @@ pub fn annotations(outcomes: &[Outcome], blessed: bool) -> String {
             0 => ranked.len(),
             beyond => beyond,
         };
-        lines.extend(ranked.iter().take(shown.min(VALUES_MAX)).map(|(change, _)| line(change)));
+        lines
+            .extend(ranked.iter().take(shown.min(VALUES_MAX)).map(|(change, _)| in_a_line(change)));
         let more = shown.saturating_sub(VALUES_MAX);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         let says = match compared.says() {

@@ -1,7 +1,8 @@
 //! The answer as JUnit XML.
 
 use super::compare::{Change, Counts};
-use super::outcome::{Compared, Outcome, line};
+use super::outcome::{Compared, Outcome};
+use super::page::in_a_line;
 use super::require::{Judged, Verdict};
 use orrery_report::page::counted;
 use orrery_scenario::SpecError;
@@ -48,7 +49,7 @@ fn cases_of(compared: &Compared, blessed: bool) -> Vec<(String, TestCaseStatus)>
     let mut group = |group: &String| {
         let own = by_group.remove(group).unwrap_or_default();
         let message = moved(Counts::of(own.iter().copied()));
-        let lines: Vec<String> = own.into_iter().filter(|_| !blessed).map(line).collect();
+        let lines: Vec<String> = own.into_iter().filter(|_| !blessed).map(in_a_line).collect();
         (if group.is_empty() { "all".to_string() } else { group.clone() }, status(message, &lines))
     };
     let required = |j: &Judged| {

@@ -3,7 +3,6 @@
 use super::compare::{Change, Comparison, Counts, Kind, by_rank};
 use super::input::Difference;
 use super::require::{Judged, Verdict};
-use super::row::BaselineRow;
 use orrery_report::page::Tone;
 use std::time::Duration;
 
@@ -211,25 +210,4 @@ pub fn requirements<'a>(judged: impl Iterator<Item = &'a Judged>) -> Option<Stri
         (_, n, _) => format!("{n} {}", verdict.word()),
     });
     Some(words.collect::<Vec<_>>().join(", "))
-}
-
-/// A value with all its digits, or why there is none.
-pub fn value(r: &BaselineRow) -> String {
-    r.value.map_or_else(|| format!("no answer ({})", r.reason), |x| x.to_string())
-}
-
-/// A change in a line, with all digits.
-pub fn line(change: &Change) -> String {
-    let row = change.row();
-    let place = format!("{} of {}", row.metric, row.subject());
-    match change {
-        Change::Moved(old, new, _) => {
-            let by = old.value.zip(new.value);
-            let by = by.map_or(String::new(), |(a, b)| format!(" ({:+})", b - a));
-            let kind = change.kind().word();
-            format!("{kind}: {place}: {} -> {}{by}", value(old), value(new))
-        }
-        Change::Gone(old) => format!("gone: {place}: was {}", value(old)),
-        Change::New(new) => format!("new: {place}: {}", value(new)),
-    }
 }

@@ -437,6 +437,17 @@ fn parts_of(change: &Change) -> [Field; 5] {
     [words(kind.word()).marked(tone), by, words(&heading(&row.metric)), before, now]
 }
 
+/// A change in a line: `worse: p99, ms of orloj: 12.31 -> 14.02 (+14 %)`.
+pub fn in_a_line(change: &Change) -> String {
+    let [kind, by, metric, before, now] =
+        parts_of(change).map(|field| match field.below.as_str() {
+            "" => field.text,
+            why => format!("{} ({why})", field.text),
+        });
+    let by = if by.is_empty() { by } else { format!(" ({by})") };
+    format!("{kind}: {metric} of {}: {before} -> {now}{by}", change.row().subject())
+}
+
 /// A metric as tables head it, with its unit.
 fn heading(name: &str) -> String {
     let known = metric::find(name).and_then(|m| m.page);

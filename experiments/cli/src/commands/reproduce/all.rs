@@ -1,8 +1,8 @@
 //! `orrery reproduce --all`: every id, one after another, and the atlas of what came out.
 
 use super::args::Reproduce;
-use orrery_report::{Answer, Format, leave_page, say};
-use orrery_reproduce::atlas::{Chosen, Costs, Plate, Running, page};
+use orrery_report::{Answer, Format, Output, leave_page, page, say, whole_page};
+use orrery_reproduce::atlas::{self, Chosen, Costs, Plate, Running};
 use orrery_reproduce::experiment::Experiment;
 use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
 use orrery_scenario::SpecError;
@@ -37,7 +37,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         costs.as_mut().map_or(Ok(()), |costs| costs.add(&e.id, &running))?;
         left_s -= u64::from(e.expected_s);
     }
-    let (page, rows) = page(&chosen, plates);
+    let (page, rows) = atlas::page(&chosen, plates);
     let text = page.to_text();
     leave_page(Some(page), &rows, &args.output)?;
     Ok(Answer::of(text))
@@ -52,8 +52,20 @@ fn stopped(folder: Option<&Path>) -> Answer {
 fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plate>>, SpecError> {
     match reproduce::run(e, &Asked::default(), how)? {
         Outcome::Whole(mut forms) => {
-            let plate = forms.page.take().map(|own| Plate::of(e, own, &forms.rows));
-            let files = orrery_report::Output { html: None, ..args.output.clone() };
+            let page = forms.page.take();
+            // Beside the atlas each id has its own page.
+            let Output { out, html, .. } = &args.output;
+            let beside = html
+                .as_ref()
+                .and_then(|html| html.parent())
+                .filter(|folder| Some(*folder) == out.as_deref());
+            if let (Some(folder), Some(own)) = (beside, &page) {
+                let command = format!("orrery reproduce {}", e.id);
+                let html = whole_page(own.clone(), &forms.rows, command);
+                page::write(&html, &folder.join(format!("{}.html", e.id)))?;
+            }
+            let plate = page.map(|own| Plate::of(e, own, &forms.rows, beside.is_some()));
+            let files = Output { html: None, ..args.output.clone() };
             forms.answer(&e.id, &files)?;
             Ok(Some(plate))
         }

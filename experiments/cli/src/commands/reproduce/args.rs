@@ -63,7 +63,7 @@ pub struct Reproduce {
     // No doc comment: clap would print it.
     #[command(flatten)]
     pub until: Until,
-    /// Also make rows for each model, application and device.
+    /// Print all of the result, not only what is read first; and make rows for each model, application and device.
     #[arg(long, help_heading = WITHOUT_EFFECT)]
     pub details: bool,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery sweep merge` joins them.

@@ -51,7 +51,7 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
     }
     // Even one that cannot be asked ends the last one of the same page.
     let told_to_end = if has_events(path) { newest(shared, &pairs) } else { Arc::default() };
-    let file = match file_now(&shared.file) {
+    let file = match file_now(&shared.file, &shared.set) {
         Ok(file) => file,
         Err(error) => return whole(request, &Whole::refused(&error)),
     };

@@ -1,15 +1,19 @@
 //! What all requests share.
 
+use orrery_scenario::scenario::{changed, place::Source};
 use orrery_scenario::{SpecError, read_text};
 use orrery_serve::{Desk, File};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use toml::Value;
 
 /// What all requests share.
 pub(super) struct Shared {
     pub file: PathBuf,
+    /// Keys that are set in it.
+    pub set: Vec<(String, Value)>,
     pub token: String,
     pub port: u16,
     pub desk: Desk,
@@ -17,10 +21,15 @@ pub(super) struct Shared {
     pub under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
 }
 
-/// A file as it is now.
+/// A file as it is now, with keys that are set in it.
 ///
 /// # Errors
-/// When it cannot be read.
-pub(super) fn file_now(path: &Path) -> Result<File, SpecError> {
-    Ok(File { path: path.display().to_string(), text: read_text(path)? })
+/// When it cannot be read, or is no TOML.
+pub(super) fn file_now(path: &Path, set: &[(String, Value)]) -> Result<File, SpecError> {
+    let (name, text) = (path.display().to_string(), read_text(path)?);
+    if set.is_empty() {
+        return Ok(File { path: name, text });
+    }
+    let (table, _) = changed::<toml::Table>(&Source::new(&*name, &*text), set, "the file")?;
+    Ok(File { path: name, text: table.to_string() })
 }
