@@ -112,15 +112,17 @@ impl Recount {
     /// The metrics of the whole run, as [`Recount::of_requests`]; utilisation where all devices share so.
     pub fn of_run(&self, sharing: Option<Sharing>) -> Vec<(&'static str, f64, f64)> {
         let sizes = self.sizes();
-        let size = sizes.iter().sum::<usize>() as f64 / sizes.len().max(1) as f64;
+        let size = sizes.iter().sum::<usize>() as f64 / sizes.len() as f64;
         let mut all = vec![("mean_batch_size", size)];
+        // Of no batch there is no mean.
+        all.truncate(sizes.len());
         if let Some(sharing) = sharing {
             let (mut busy, mut up) = (0.0, 0.0);
             for device in self.up.keys() {
                 busy += self.busy(*device, sharing, 1).ns() as f64;
                 up += self.time_up(*device).ns() as f64;
             }
-            all.push(("utilisation", if up == 0.0 { 0.0 } else { busy / up }));
+            all.extend((up > 0.0).then_some(("utilisation", busy / up)));
         }
         all.into_iter().map(with_slack).collect()
     }

@@ -240,7 +240,7 @@ pub fn paired(e: &Experiment, cells: &[Cell]) -> Option<Part> {
         let rates: Vec<Vec<f64>> = cells
             .iter()
             .filter(is)
-            .map(|c| c.runs.iter().map(Replication::finish_rate).collect())
+            .filter_map(|c| c.runs.iter().map(Replication::finish_rate).collect())
             .collect();
         let seeds = rates.iter().map(Vec::len).min().unwrap_or(0);
         let of = |i: usize| mean(&rates.iter().map(|c| c[i]).collect::<Vec<f64>>());

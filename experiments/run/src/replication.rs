@@ -254,6 +254,11 @@ impl Replication {
         let found = self.measure("all", metric)?;
         found.value.is_none().then_some(found.reason.as_str())
     }
+
+    /// The finish rate of all requests, if there were any.
+    pub fn finish_rate(&self) -> Option<f64> {
+        self.value("all", metric::FINISH_RATE)
+    }
 }
 
 /// Of Poisson arrivals, one run in 20,000 begins like this.

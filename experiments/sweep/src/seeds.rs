@@ -78,7 +78,7 @@ impl Seeds {
         if done.iter().any(|r| r.no_answer().is_some()) {
             return true;
         }
-        let rates: Vec<f64> = done.iter().map(Replication::finish_rate).collect();
+        let rates: Vec<f64> = done.iter().filter_map(Replication::finish_rate).collect();
         stats::replications(&rates).is_some_and(|i| i.width() <= width)
     }
 

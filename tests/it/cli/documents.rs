@@ -22,12 +22,12 @@ const THINNED: &[(&str, &str)] = &[
     (
         "orrery arena --suite 2026.2 --wide --policy 'clockwork[preset=paper]' --policy 'shepherd[preset=paper]' \
          --policy 'symphony[preset=paper]'",
-        "--seeds 1",
+        "--seeds 2",
     ),
     (
         "orrery arena --suite 2026.2 --wide --out r --policy 'clockwork[preset=paper]' \
          --policy 'shepherd[preset=paper]' --policy 'symphony[preset=paper]'",
-        "--seeds 1",
+        "--seeds 2",
     ),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --seeds 5", "--tolerance 0.02"),

@@ -53,7 +53,7 @@ fn sets(cells: &[Cell]) -> Vec<Vec<&Cell>> {
 }
 
 pub(super) fn rate(cell: &Cell) -> Option<f64> {
-    mean(&cell.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>())
+    mean(&cell.runs.iter().map(Replication::finish_rate).collect::<Option<Vec<f64>>>()?)
 }
 
 /// Errors against the paper, of the cells that it has.
@@ -91,8 +91,8 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
             let row = place.of_all(metric::MEAN_ABS_ERROR, error);
             out.push(Row { paper_source: e.source.clone(), ..row });
         }
-        let of_run = |c: &&Cell, i: usize| c.runs[i].value("all", metric::FINISH_RATE);
-        let at = |i: usize| mean(&set.iter().map(|c| of_run(c, i)).collect::<Option<Vec<f64>>>()?);
+        let of_runs = |i: usize| set.iter().map(move |c| c.runs[i].finish_rate());
+        let at = |i: usize| mean(&of_runs(i).collect::<Option<Vec<f64>>>()?);
         let by_seed: Option<Vec<f64>> = (0..seeds.len()).map(at).collect();
         let interval = by_seed.and_then(|by_seed| stats::replications(&by_seed));
         let rates: Option<Vec<f64>> = set.iter().map(|c| rate(c)).collect();
