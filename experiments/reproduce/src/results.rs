@@ -83,7 +83,7 @@ fn thin(mut table: Table) -> Table {
     let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
     let (values, lines) = (values.len(), table.rows.len());
     let mut every = lines.div_ceil(LINES_MAX).max(1);
-    let is_even = |every: usize| every % values == 0 || values % every == 0;
+    let is_even = |every: usize| every.is_multiple_of(values) || values.is_multiple_of(every);
     while every > 1 && values > 1 && values < lines && is_even(every) {
         every += 1;
     }
