@@ -231,8 +231,8 @@ mod tests {
             &["nexus[drop=elapsed,batch=16]", numbers[0], numbers[1], numbers[2]],
         );
         let text = table.left(&["policy"]).in_width(42);
-        let expected = "policy         finish rate  good/s  busy\n\
-                        nexus[         0.5000 ±0.1  1234.5  0.99\n  drop=elapsed,\n  batch=16]\n";
+        let expected = "policy           finish rate  good/s  busy\n\
+                        nexus[           0.5000 ±0.1  1234.5  0.99\n  drop=elapsed,\n  batch=16]\n";
         assert_eq!(text, expected);
     }
 

@@ -48,18 +48,13 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
         page.section_open(REGION, map);
     }
     let others = verdict(&mut page, e, &checked, rows);
-    let results = own.results.unwrap_or_else(|| results::of(e, rows));
-    page.section_open(
-        "Results",
-        if e.details { results } else { results::short(e, rows, results) },
-    );
+    page.section_open("Results", results::of(e, rows, own.results));
     let against = Part::list(others).into_iter().chain(against_paper(e, rows)).collect();
     let mut more: Vec<(String, Vec<Part>)> = vec![
         ("Against the paper's numbers".into(), against),
         ("Errors".into(), errors::parts(e, rows)),
     ];
     more.extend(own.sections);
-    more.push(("Intervals".into(), page::intervals(rows)));
     more.push((ASSUMPTIONS.into(), Part::list(e.assumption.clone()).into_iter().collect()));
     more.push(("What was asked".into(), asked(e, own.asked)));
     more.retain(|section| !section.1.is_empty());
@@ -70,6 +65,7 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
             if e.details { parts } else { vec![Part::Views { page: parts, text: Vec::new() }] };
         if is_open { page.section_open(&title, parts) } else { page.section(&title, parts) }
     }
+    page.section("Intervals", page::intervals(rows));
     let notes =
         notes_of(rows).into_iter().chain(flagged(rows)).chain(numbers::beside_none(&e.paper, rows));
     let notes = Part::list(notes.collect());

@@ -1,12 +1,11 @@
 //! An experiment's values beside the paper's: a table for each metric that is shown and group of systems.
 
 use super::errors::{self, NOT_COUNTED, is_endless};
-use super::experiment::{Experiment, Parts, System};
+use super::experiment::{Experiment, System};
 use super::groups::{self, Group};
 use super::numbers::{WITHHELD, WITHHELD_MEANS, WITHIN, axes, is_withheld};
 use orrery_report::page::{self, Field, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, distinct, metric, unit};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
@@ -17,89 +16,61 @@ const BESIDE_MAX: usize = 2;
 const ALL: &str = "all";
 /// A system alone has a column for each value of its last axis, where these are at most so many.
 const ACROSS_MAX: usize = 5;
-/// The most parts of the time that a table of a text has lines for.
-const BINS_MAX: usize = 14;
 /// The most lines of the one table of a short text.
 const LINES_MAX: usize = 8;
 
-/// The tables. On a page the paper's number stands below ours; in a text it has a column or a table of its own.
-pub fn of(e: &Experiment, rows: &[Row]) -> Vec<Part> {
-    if e.errors.as_ref().is_some_and(|errors| errors.groups_only) {
-        return Vec::new();
-    }
+/// The tables, or a kind's own. On a page the paper's number stands below ours; a text has it in a column or behind ours,
+/// and without `--details` one table.
+pub fn of(e: &Experiment, rows: &[Row], own: Option<Vec<Part>>) -> Vec<Part> {
     let metrics: Vec<&str> = match e.kind.metrics() {
         [] => e.show.iter().map(String::as_str).collect(),
         own => own.to_vec(),
     };
-    let (every, some) = some_bins(e, rows);
-    let (mut page, mut text) = (Vec::new(), Vec::new());
-    for metric in metrics {
-        for group in groups::of(e) {
-            let grid = |rows| Grid::new(e, metric, &group, rows);
-            page.extend(grid(rows).below().part());
-            text.extend(unsaid(grid(&some).beside()).part());
-        }
-    }
-    if page.is_empty() {
-        return page::cells(rows);
-    }
-    let in_parts = |r: &Row| r.axis(metric::FROM).is_some() && e.show.contains(&r.metric);
-    if every > 1 && some.iter().any(in_parts) {
-        let note = format!("One part of the time in {every} is shown; `--out` writes them all.");
-        text.insert(0, Part::Text(note));
-    }
-    if rows.iter().any(|r| is_withheld(r, &e.withheld)) {
-        text.push(Part::Text(WITHHELD_MEANS.to_string()));
-    }
+    let groups = groups::of(e);
+    let has_errors_only = e.errors.as_ref().is_some_and(|errors| errors.groups_only);
+    let shown = metrics.iter().filter(|_| own.is_none() && !has_errors_only);
+    let all = shown.flat_map(|m| groups.iter().map(|g| Grid::new(e, m, g, rows)));
+    let all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
+    let page = match own {
+        Some(parts) => parts,
+        None if all.is_empty() && !has_errors_only => page::cells(rows),
+        None => all.iter().filter_map(|grid| grid.below().part()).collect(),
+    };
+    let tables: Vec<Table> = match e.details {
+        true if all.is_empty() => return page,
+        true => all.iter().map(|grid| unsaid(grid.beside())).collect(),
+        false => short(e, rows, all, &page).into_iter().collect(),
+    };
+    let is_away = |f: &Field| f.text == WITHHELD || f.text.ends_with("/-");
+    let is_some_away = tables.iter().flat_map(|table| &table.rows).flatten().any(is_away);
+    let means = is_some_away.then(|| Part::Text(WITHHELD_MEANS.to_string()));
+    let text = tables.into_iter().filter_map(Table::part).chain(means).collect();
     vec![Part::Views { page, text }]
 }
 
-/// The same with one table as text: the errors by group, where the file asks for them; else of the first metric and
-/// group that the paper has numbers of. Of many lines it has some.
-pub fn short(e: &Experiment, rows: &[Row], whole: Vec<Part>) -> Vec<Part> {
-    let first = |parts: &[Part]| {
-        let table =
-            |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
-        parts.iter().find_map(table)
+/// One table: the errors by group, where the file asks for them; else of the first metric and group that the paper has
+/// numbers of. Of many lines it has some.
+fn short(e: &Experiment, rows: &[Row], mut all: Vec<Grid<'_>>, page: &[Part]) -> Option<Table> {
+    let table =
+        |part: &Part| if let Part::Table(table) = part { Some(table.clone()) } else { None };
+    if let Some(errors) = errors::parts(e, rows).iter().find_map(table) {
+        return Some(errors::first(errors, LINES_MAX));
+    }
+    // With numbers of the paper, or else what the first claim is of.
+    let claimed = e.claim.first().map_or("", |claim| &claim.metric);
+    let has_paper = |grid: &Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
+    all.sort_by_key(|grid| (!has_paper(grid), grid.metric != claimed));
+    let Some(mut grid) = all.into_iter().next() else {
+        return page.iter().find_map(table).map(thin);
     };
-    let of_metrics = || {
-        let some = some_bins(e, rows).1;
-        let groups = groups::of(e);
-        let metrics = if e.kind.metrics().is_empty() {
-            e.show.iter().map(String::as_str).collect()
-        } else {
-            e.kind.metrics().to_vec()
-        };
-        let all = metrics.iter().flat_map(|m| groups.iter().map(|g| Grid::new(e, m, g, &some)));
-        // The first group is the reproduction.
-        let all = all.map(|grid| Grid { title: "", ..grid });
-        let mut all: Vec<Grid<'_>> = all.filter(|grid| !grid.rows.is_empty()).collect();
-        // With numbers of the paper, or else what the first claim is of.
-        let claimed = e.claim.first().map_or("", |claim| &claim.metric);
-        all.sort_by_key(|grid| {
-            (!grid.rows.iter().any(|r| r.paper.is_some()), grid.metric != claimed)
-        });
-        let mut grid = all.into_iter().next()?;
-        let own = grid.rows.iter().filter(|r| r.paper.is_some());
-        let beside: BTreeSet<_> = own.map(|r| (&r.case, &r.axes)).collect();
-        if grid.places.len() > LINES_MAX && !beside.is_empty() {
-            grid.places.retain(|place| beside.contains(&(&place.case, &place.axes)));
-        }
-        Some(grid.beside())
-    };
-    let is_ours = matches!(&whole[..], [Part::Views { .. }]);
-    let own = || if is_ours { of_metrics() } else { first(&whole) };
-    let text = match first(&errors::parts(e, rows)) {
-        Some(errors) => errors::first(errors, LINES_MAX),
-        None => match own() {
-            Some(table) => unsaid(thin(table)),
-            None => return whole,
-        },
-    };
-    let is_away = |f: &Field| f.text == WITHHELD || f.text.ends_with("/-");
-    let has_away = text.rows.iter().flatten().any(is_away);
-    let means = has_away.then(|| Part::Text(WITHHELD_MEANS.to_string()));
-    vec![Part::Views { page: whole, text: text.part().into_iter().chain(means).collect() }]
+    // The first group is the reproduction.
+    grid.title = "";
+    let own = grid.rows.iter().filter(|r| r.paper.is_some());
+    let beside: BTreeSet<_> = own.map(|r| (&r.case, &r.axes)).collect();
+    if grid.places.len() > LINES_MAX && !beside.is_empty() {
+        grid.places.retain(|place| beside.contains(&(&place.case, &place.axes)));
+    }
+    Some(unsaid(thin(grid.beside())))
 }
 
 /// At most so many lines of a table, evenly spread and with every value of the last key; of groups, those of all.
@@ -112,7 +83,7 @@ fn thin(mut table: Table) -> Table {
     let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
     let (values, lines) = (values.len(), table.rows.len());
     let mut every = lines.div_ceil(LINES_MAX).max(1);
-    let is_even = |every: usize| every % values == 0 || values % every == 0;
+    let is_even = |every: usize| every.is_multiple_of(values) || values.is_multiple_of(every);
     while every > 1 && values > 1 && values < lines && is_even(every) {
         every += 1;
     }
@@ -121,21 +92,6 @@ fn thin(mut table: Table) -> Table {
         table.caption += &format!("; one line in {every}");
     }
     table
-}
-
-/// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
-fn some_bins<'a>(e: &Experiment, rows: &'a [Row]) -> (usize, Cow<'a, [Row]>) {
-    if !matches!(e.kind.parts(), Some(Parts::Bins(_))) {
-        return (1, Cow::Borrowed(rows));
-    }
-    let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis(metric::FROM)).collect();
-    let begin = |from: &str| from.parse::<f64>().unwrap_or(0.0);
-    all.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
-    all.dedup();
-    let every = all.len().div_ceil(BINS_MAX).max(1);
-    let kept: BTreeSet<&str> = all.into_iter().step_by(every).collect();
-    let is_shown = |r: &&Row| r.axis(metric::FROM).is_none_or(|from| kept.contains(from));
-    (every, Cow::Owned(rows.iter().filter(is_shown).cloned().collect()))
 }
 
 /// The values of a metric: a line for each setting, a column for each system.

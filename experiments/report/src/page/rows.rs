@@ -203,40 +203,8 @@ fn error(row: &Row) -> Field {
     }
 }
 
-/// How wide the intervals are: of each metric the widest; and every value with its own.
-pub fn intervals(rows: &[Row]) -> Vec<Part> {
+/// Every value with its interval.
+pub fn intervals(rows: &[Row]) -> Option<Part> {
     let all: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
-    let values = values("Every value with its interval", &all);
-    Part::list(widest(rows)).into_iter().chain(values).collect()
-}
-
-fn widest(rows: &[Row]) -> Vec<String> {
-    let mut widest: Vec<(&str, &str, f64, &Row)> = Vec::new();
-    let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
-    for row in own {
-        let Some((low, high)) = row.ci95() else { continue };
-        let half = (high - low) / 2.0;
-        let known = widest.iter_mut().find(|w| w.0 == row.metric && w.1 == row.ci_method);
-        match known {
-            Some(w) if w.2 < half => *w = (&row.metric, &row.ci_method, half, row),
-            Some(_) => {}
-            None => widest.push((&row.metric, &row.ci_method, half, row)),
-        }
-    }
-    let shown = |m: &str| metric::find(m).is_some_and(|m| m.page.is_some());
-    let words = |(metric, method, half, row): (&str, &str, f64, &Row)| {
-        let name = metric::words(metric);
-        let unit = match unit(metric) {
-            UNITLESS => String::new(),
-            _ => format!(" {}", metric::reading(metric).unit),
-        };
-        let at = if row.axes.is_empty() {
-            String::new()
-        } else {
-            format!(" at {}", row.axes.replace(';', " "))
-        };
-        let half = reading(metric, half);
-        format!("{name}: at most \u{b1}{half}{unit} ({method}; {}{at})", row.policy)
-    };
-    widest.into_iter().filter(|w| shown(w.0)).map(words).collect()
+    values("Every value with its interval", &all)
 }

@@ -110,7 +110,7 @@ fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
     assert_eq!(verdict("at = \"model=none\"\nat_most = 2.0"), Verdict::NotRun);
     let text = told(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
     assert!(text.contains("does not hold (1 of 2 do): t"), "{text}");
-    assert!(text.contains("lowest of 2 cells 1.000 at model=m; 1.000 at model=m, 3.000 at model=n; claimed at least 2"), "{text}");
+    assert!(text.contains("worst of 2 cells 1.000 at model=m; 1.000 at model=m, 3.000 at model=n; claimed at least 2"), "{text}");
 }
 
 /// A value of 0.99999966 stood as 1.000 beside "at least 0.9999997" and was undecided.
@@ -234,7 +234,7 @@ fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
     let text = told(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
     assert!(
         text.contains(
-            "undecided: t [rate of a: lowest of 2 cells 1.000 (0.800 to 1.200) at model=m;"
+            "undecided: t [rate of a: worst of 2 cells 1.000 (0.800 to 1.200) at model=m;"
         ),
         "{text}"
     );

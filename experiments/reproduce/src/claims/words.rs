@@ -1,6 +1,6 @@
 //! Claims for reading: what was asked, and what came out.
 
-use super::claim::{CellValue, Checked, Claim, Take};
+use super::claim::{CellValue, Checked, Claim, Take, Verdict};
 use orrery_results::{metric, unit};
 use std::fmt::Write;
 
@@ -140,21 +140,22 @@ pub fn came_out(claim: &Claim, c: &Checked, cell: fn(&CellValue, String) -> Stri
     both.iter().filter(|s| !s.is_empty()).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
-/// The value that decides, with its interval: `lowest of 5 cells 0.9 (0.8 to 1.0) at slo=3`.
+/// The value that decides, with its interval: `worst of 5 cells 0.9 (0.8 to 1.0) at slo=3`.
 pub(super) fn decides(claim: &Claim, c: &Checked) -> String {
     let with = |x: f64, interval: Option<[f64; 2]>| {
         let [low, high] = interval.unwrap_or([x, x]).map(|end| figure(claim, end));
         let x = figure(claim, x);
         if low == high { x } else { format!("{x} ({low} to {high})") }
     };
-    // How far below or above what is claimed.
+    // How far its interval reaches out of what is claimed; where that makes it false, with its whole width.
+    let is_false = c.verdict == Verdict::DoesNotHold;
     let outside = |c: &CellValue| {
         let [low, high] = c.ci95.unwrap_or([c.value; 2]);
+        let (low, high) = if is_false { (high, low) } else { (low, high) };
         let below = claim.at_least.map_or(f64::NEG_INFINITY, |b| b - low);
-        let above = claim.at_most.map_or(f64::NEG_INFINITY, |b| high - b);
-        (below > above, below.max(above))
+        below.max(claim.at_most.map_or(f64::NEG_INFINITY, |b| high - b))
     };
-    let worst = c.cells.iter().max_by(|a, b| outside(a).1.total_cmp(&outside(b).1));
+    let worst = c.cells.iter().max_by(|a, b| outside(a).total_cmp(&outside(b)));
     match (c.taken, worst) {
         (Some(_), _) if claim.is_of_a_share() => {
             let all = format!("{} of {} cells", c.good, c.cells.len());
@@ -164,9 +165,8 @@ pub(super) fn decides(claim: &Claim, c: &Checked) -> String {
         (Some(x), _) => with(x, c.taken_ci95),
         (None, Some(cell)) if c.cells.len() == 1 => with(cell.value, cell.ci95),
         (None, Some(cell)) => {
-            let which = if outside(cell).0 { "lowest" } else { "highest" };
             let value = with(cell.value, cell.ci95);
-            format!("{which} of {} cells {value} at {}", c.cells.len(), cell.at)
+            format!("worst of {} cells {value} at {}", c.cells.len(), cell.at)
         }
         (None, None) => String::new(),
     }
