@@ -56,8 +56,8 @@ fn short(e: &Experiment, rows: &[Row], mut all: Vec<Grid<'_>>, page: &[Part]) ->
     if let Some(errors) = errors::parts(e, rows).iter().find_map(table) {
         return Some(errors::first(errors, LINES_MAX));
     }
-    // With numbers of the paper, or else what the first claim is of.
-    let claimed = e.claim.first().map_or("", |claim| &claim.metric);
+    // With numbers of the paper, or else what the first claim is of, or how far off all is.
+    let claimed = e.claim.first().map_or(metric::MEAN_ABS_ERROR, |claim| &claim.metric);
     let has_paper = |grid: &Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
     all.sort_by_key(|grid| (!has_paper(grid), grid.metric != claimed));
     let Some(mut grid) = all.into_iter().next() else {
