@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from machine import can_be_real_time
+from machine import LOAD_CORE, can_be_real_time
 
 HERE = Path(__file__).parent
 PORT = 18750
@@ -26,6 +26,9 @@ class Server:
     """A server as a process of its own, with its log. A server's processes get real-time priority where they can."""
 
     def start(self, command, env, log):
+        if self.is_ready():
+            raise DoesNotStart(f"another server listens on port {PORT}")
+        command = ["taskset", "-c", LOAD_CORE, *command]
         command = ["chrt", "--fifo", "5", *command] if can_be_real_time() else command
         self.log = open(log, "wb")
         self.process = subprocess.Popen(
@@ -37,6 +40,10 @@ class Server:
                 self.stop()
                 raise DoesNotStart(Path(log).read_text(errors="replace")[-2000:])
             time.sleep(0.2)
+
+    def batches(self):
+        """By size, of those since the start: (how many, their ns); nothing where the server does not say it."""
+        return {}
 
     def is_ready(self):
         try:
@@ -131,7 +138,6 @@ class Triton(Server):
         )
 
     def batches(self):
-        """(size: (batches, ns of input, inference and output)) since the model was loaded."""
         stats = self.ask(f"models/{self.work}/stats")["model_stats"][0]
         parts = ("compute_input", "compute_infer", "compute_output")
         return {

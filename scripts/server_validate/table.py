@@ -34,8 +34,8 @@ def table(path):
     with open(path, encoding="utf8") as file:
         rows = list(csv.DictReader(file))
     lines = [
-        "| server, setting | load | requests/s | p50, ms | p99, ms | rate | p50 | p99 | batch | p50, p99 by `first` | |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| server, setting | load | requests/s | p50, ms | p99, ms | rate | p50 | p99 | batch | time of a batch | p50, p99 by `first` | |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     within = judged = 0
     for row in rows:
@@ -51,6 +51,7 @@ def table(path):
             row["p50_measured"],
             row["p99_measured"],
             *(signed(errors[what], TARGETS.get(what)) for what in ("rate", "p50", "p99", "batch")),
+            signed(-100 * float(row["batch_time"])) if float(row["batch_time"]) else "",
             ", ".join(first) if first[0] else "",
             "" if row["counts"] == "yes" else row["counts"],
         ]
