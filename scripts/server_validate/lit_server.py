@@ -33,4 +33,6 @@ if __name__ == "__main__":
         Model(max_batch_size=int(size), batch_timeout=float(timeout_s), api_path=f"/size{size}") for size in sizes
     ]
     server = litserve.LitServer(every, accelerator="cpu", workers_per_device=1)
-    server.run(port=int(port), host="127.0.0.1", log_level="error", generate_client_file=False)
+    # Connections without a request stay.
+    options = {"generate_client_file": False, "timeout_keep_alive": 3600}
+    server.run(port=int(port), host="127.0.0.1", log_level="error", **options)

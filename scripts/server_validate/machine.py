@@ -15,18 +15,19 @@ def stat():
 
 
 def own_ticks():
-    """Those of this program and of all that it started and that still run."""
+    """By process: those of this program and of all that it started and that still run."""
     parents, used = {}, {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf8") as file:
             fields = file.read().rpartition(")")[2].split()
             parents[int(name)], used[int(name)] = int(fields[1]), int(fields[11]) + int(fields[12])
-    total = 0
-    for pid, ticks in used.items():
+
+    def is_own(pid):
         while pid not in (0, os.getpid()):
             pid = parents.get(pid, 0)
-        total += ticks if pid else 0
-    return total
+        return pid != 0
+
+    return {pid: ticks for pid, ticks in used.items() if is_own(pid)}
 
 
 class Watch:
@@ -37,7 +38,8 @@ class Watch:
 
     def shares(self):
         used, stolen, whole = (after - before for after, before in zip(stat(), self.before))
-        own = own_ticks() - self.own
+        # A model that was loaded before may end meanwhile: what it used then counts as others'.
+        own = sum(ticks - self.own.get(pid, 0) for pid, ticks in own_ticks().items())
         return stolen / max(whole, 1), max(0, used - stolen - own) / max(whole, 1)
 
 
