@@ -28,6 +28,7 @@
 
 pub mod acquire;
 pub mod triton;
+mod waiting;
 
 use super::free_devices::FreeDevices;
 use super::parameters::{
@@ -35,11 +36,12 @@ use super::parameters::{
 };
 use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
-use crate::request::{Drop, ModelId, Request, RequestId};
+use crate::request::{ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use acquire::Acquire;
 use std::collections::VecDeque;
 use triton::Triton;
+use waiting::{Waiting, cut};
 
 /// Timeout batching's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,50 +156,6 @@ impl Settings for Config {
         .needs("window", "triton")
         .quiet(),
     ];
-}
-
-/// A request that waits.
-#[derive(Clone, Copy)]
-struct Waiting {
-    id: RequestId,
-    arrival: Time,
-    deadline: Time,
-    items: u32,
-}
-
-impl Waiting {
-    fn new(request: &Request) -> Waiting {
-        let &Request { id, arrival, deadline, size: items, .. } = request;
-        Waiting { id, arrival, deadline, items }
-    }
-}
-
-/// Moves the oldest requests that fit a batch into it, one at least; expired ones are dropped. Returns how many there
-/// were, and whether no more fit.
-fn cut(
-    waiting: &mut VecDeque<Waiting>,
-    max_batch: u32,
-    drop_expired: bool,
-    (now, batch): (Time, &mut Vec<RequestId>),
-    out: &mut Actions,
-) -> (usize, bool) {
-    let mut items = 0;
-    let fit = waiting.iter().take_while(|w| {
-        let is_first = items == 0;
-        items += u64::from(w.items);
-        is_first || items <= u64::from(max_batch)
-    });
-    let size = fit.count();
-    batch.clear();
-    for Waiting { id, deadline, .. } in waiting.drain(..size) {
-        if drop_expired && deadline < now {
-            out.why(id, || format!("its deadline passed {} ago", now - deadline));
-            out.end(id, Drop::Expired);
-        } else {
-            batch.push(id);
-        }
-    }
-    (size, items >= u64::from(max_batch))
 }
 
 /// A batch that takes requests.
