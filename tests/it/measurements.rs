@@ -135,3 +135,18 @@ fn errors(record: &str, of: &str) -> Option<[f64; 5]> {
     let cells: Vec<f64> = line.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
     Some([cells[0], cells[1], cells[2], cells[3], cells[4]])
 }
+
+/// The table of real servers is what its script makes of the kept results, where there is a Python.
+#[test]
+fn the_table_of_servers_is_that_of_the_kept_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut command = std::process::Command::new("python3");
+    let command = command.current_dir(&root).args(["-B", "scripts/server-validate"]);
+    let Ok(done) = command.args(["--table", "scenarios/triton/servers.csv"]).output() else {
+        return eprintln!("there is no python3");
+    };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let table = String::from_utf8(done.stdout).expect("text");
+    let page = fs::read_to_string(root.join("docs/measured.md")).expect("the page");
+    assert!(page.contains(&table), "docs/measured.md lacks this table:\n{table}");
+}

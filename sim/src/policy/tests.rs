@@ -10,6 +10,7 @@ mod naive_flex;
 mod pools;
 mod shepherd;
 mod timeout;
+mod triton;
 
 use super::{clipper, clockwork, nexus, orloj};
 use crate::driver::{World, simulate};

@@ -13,7 +13,8 @@
 //!     execute the batch that was ready first
 //! ```
 //!
-//! With `window=acquire` it waits as the harness of NVIDIA's MLPerf submissions does: see [`acquire`].
+//! With `window=acquire` it waits as the harness of NVIDIA's MLPerf submissions does: see [`acquire`]; with
+//! `window=triton` as Triton's dynamic batcher does: see [`triton`].
 //!
 //! # Differences from the paper
 //! - Symphony's own timeout policy (Fig. 6b) waits from the oldest request of a batch that fits the
@@ -26,6 +27,8 @@
 //!   items is an error there, or split; here it is a batch by itself.
 
 pub mod acquire;
+pub mod triton;
+mod waiting;
 
 use super::free_devices::FreeDevices;
 use super::parameters::{
@@ -33,10 +36,12 @@ use super::parameters::{
 };
 use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
-use crate::request::{Drop, ModelId, Request, RequestId};
+use crate::request::{ModelId, Request, RequestId};
 use crate::time::{Span, Time};
-use acquire::{Acquire, Rule};
+use acquire::Acquire;
 use std::collections::VecDeque;
+use triton::Triton;
+use waiting::{Waiting, cut};
 
 /// Timeout batching's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +67,11 @@ pub enum Window {
         /// How many batches a device may have, running ones included.
         ahead: u32,
     },
+    /// From the arrival of its first request, whether or not a device is free; then it is closed.
+    Triton {
+        /// A batch of so many items waits no longer.
+        preferred: u32,
+    },
 }
 
 impl Words for Window {
@@ -72,6 +82,12 @@ impl Words for Window {
             Window::Acquire { ahead: 4 },
             "from when a GPU has room for another batch, as NVIDIA's MLPerf harness does; then it goes to a \
              queue of that GPU",
+        ),
+        (
+            "triton",
+            Window::Triton { preferred: 4096 },
+            "from the arrival of its first request, and no longer where no GPU is free, as Triton's dynamic batcher \
+             does: what comes then waits in a batch of its own",
         ),
     ];
 }
@@ -121,55 +137,25 @@ impl Settings for Config {
             "ahead",
             |c: &mut Self| match &mut c.window {
                 Window::Acquire { ahead } => Some(ahead),
-                Window::First => None,
+                Window::First | Window::Triton { .. } => None,
             },
             "maximum number of batches that a GPU has, running ones included",
         )
         .from("the same: gpu_copy_streams, 4")
         .needs("window", "acquire"),
+        count(
+            "preferred",
+            |c: &mut Self| match &mut c.window {
+                Window::Triton { preferred } => Some(preferred),
+                Window::First | Window::Acquire { .. } => None,
+            },
+            "a batch of so many items waits no longer; at most max_batch, which Triton takes where it is not set",
+        )
+        .from("Triton's dynamic_batching: preferred_batch_size")
+        .of_items()
+        .needs("window", "triton")
+        .quiet(),
     ];
-}
-
-/// A request that waits.
-#[derive(Clone, Copy)]
-struct Waiting {
-    id: RequestId,
-    deadline: Time,
-    items: u32,
-}
-
-impl Waiting {
-    fn new(request: &Request) -> Waiting {
-        Waiting { id: request.id, deadline: request.deadline, items: request.size }
-    }
-}
-
-/// Moves the oldest requests that fit a batch into it, one at least; expired ones are dropped. Returns how many there
-/// were, and whether no more fit.
-fn cut(
-    waiting: &mut VecDeque<Waiting>,
-    max_batch: u32,
-    drop_expired: bool,
-    (now, batch): (Time, &mut Vec<RequestId>),
-    out: &mut Actions,
-) -> (usize, bool) {
-    let mut items = 0;
-    let fit = waiting.iter().take_while(|w| {
-        let is_first = items == 0;
-        items += u64::from(w.items);
-        is_first || items <= u64::from(max_batch)
-    });
-    let size = fit.count();
-    batch.clear();
-    for Waiting { id, deadline, .. } in waiting.drain(..size) {
-        if drop_expired && deadline < now {
-            out.why(id, || format!("its deadline passed {} ago", now - deadline));
-            out.end(id, Drop::Expired);
-        } else {
-            batch.push(id);
-        }
-    }
-    (size, items >= u64::from(max_batch))
 }
 
 /// A batch that takes requests.
@@ -276,12 +262,16 @@ impl Timeout {
 
 impl Build for Config {
     fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        match self.window {
+        let Config { max_batch, max_wait, drop_expired, window } = self;
+        match window {
             Window::First => Box::new(Timeout::new(self)),
             Window::Acquire { ahead } => {
-                let Config { max_batch, max_wait, drop_expired, .. } = self;
-                let rule = Rule { max_batch, max_wait, drop_expired, ahead };
+                let rule = acquire::Rule { max_batch, max_wait, drop_expired, ahead };
                 Box::new(Acquire::new(self.name(), rule))
+            }
+            Window::Triton { preferred } => {
+                let rule = triton::Rule { max_batch, max_wait, drop_expired, preferred };
+                Box::new(Triton::new(self.name(), rule))
             }
         }
     }

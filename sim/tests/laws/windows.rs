@@ -57,5 +57,6 @@ fn without_a_wait_and_with_one_batch_at_a_time_the_windows_are_the_same() {
     let without = |window| Config { max_batch: 8, max_wait: Span::ZERO, ..config(window) };
     let first = log(&mut || without(Window::First).build(&[], 1));
     let acquire = log(&mut || without(Window::Acquire { ahead: 1 }).build(&[], 1));
-    assert!(first == acquire, "the logs differ");
+    let triton = log(&mut || without(Window::Triton { preferred: 4096 }).build(&[], 1));
+    assert!(first == acquire && first == triton, "the logs differ");
 }

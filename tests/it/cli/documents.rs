@@ -127,6 +127,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("chrt -f 10 orrery-replay validate", "minutes on a core, at real-time priority"),
     ("python3 -m http.server", "it goes on until Ctrl-C"),
     ("scripts/arena-lead", "it needs Python, and the whole result"),
+    ("scripts/server-validate", "19 minutes on a quiet machine, and servers from a package index"),
     ("scripts/slow-tests", "minutes to hours; it runs these tests"),
     ("cargo bench", "benchmarks are run by hand"),
     ("CARGO_PROFILE_BENCH_LTO=fat", "benchmarks are run by hand"),

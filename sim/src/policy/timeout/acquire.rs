@@ -20,7 +20,7 @@
 //!   room that a batcher found is not its own while none of its requests is there.
 //! - With `max_wait_ms=0` a batch takes what arrives at one instant.
 
-use super::{Waiting, cut};
+use super::waiting::{Waiting, cut};
 use crate::cluster::Change;
 use crate::policy::free_devices::{device_is_gone, drop_what_did_not_run};
 use crate::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
