@@ -101,8 +101,13 @@ class Triton(Server):
 
     def ask(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/v2/{path}", data, timeout=WAIT_S) as answer:
-            return json.loads(answer.read() or b"{}")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/v2/{path}", data, timeout=WAIT_S) as answer:
+                return json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            raise DoesNotStart(error.read().decode(errors="replace")) from error
+        except TimeoutError as error:
+            raise DoesNotStart(f"Triton said nothing in {WAIT_S:.0f} s; is its stub's libpython there?") from error
 
     def set(self, work, max_batch, delay_ms=None, preferred=None, instances=1):
         """Loads a model with this configuration, in place of the one before."""
