@@ -27,8 +27,7 @@
 //!   models have instances of their own.
 //! - One preferred size, in place of several. No priorities, and no time-outs of requests.
 //! - The thread takes no time. There, it is also woken when an instance ends a batch, and may fill the next one
-//!   before the instance takes it: in none of 60 trials on a quiet machine (docs/measured.md), in 39 to 61 of 100
-//!   where its threads shared a busy core at normal priority.
+//!   before the instance takes it: in none of 60 trials on a quiet machine (docs/measured.md).
 
 use super::waiting::Waiting;
 use crate::cluster::Change;
