@@ -51,7 +51,7 @@ def table(path):
             row["p50_measured"],
             row["p99_measured"],
             *(signed(errors[what], TARGETS.get(what)) for what in ("rate", "p50", "p99", "batch")),
-            signed(-100 * float(row["batch_time"])) if float(row["batch_time"]) else "",
+            signed(100 / (1 + float(row["batch_time"])) - 100) if float(row["batch_time"]) else "",
             ", ".join(first) if first[0] else "",
             "" if row["counts"] == "yes" else row["counts"],
         ]

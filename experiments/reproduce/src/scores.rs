@@ -237,11 +237,12 @@ pub fn paired(e: &Experiment, cells: &[Cell]) -> Option<Part> {
     let name = e.compare_to.as_ref()?;
     let by_seed = |s: &System| -> Vec<f64> {
         let is = |c: &&Cell| c.place.system == s.name && c.place.preset == s.preset.word();
-        let rates: Vec<Vec<f64>> = cells
-            .iter()
-            .filter(is)
-            .filter_map(|c| c.runs.iter().map(Replication::finish_rate).collect())
-            .collect();
+        let of_cell = |c: &Cell| -> Option<Vec<f64>> {
+            c.runs.iter().map(Replication::finish_rate).collect()
+        };
+        let rates: Option<Vec<Vec<f64>>> = cells.iter().filter(is).map(of_cell).collect();
+        // Without one of them the others are of other cells than the base's.
+        let rates = rates.unwrap_or_default();
         let seeds = rates.iter().map(Vec::len).min().unwrap_or(0);
         let of = |i: usize| mean(&rates.iter().map(|c| c[i]).collect::<Vec<f64>>());
         (0..seeds).map_while(of).collect()

@@ -137,8 +137,8 @@ pub struct Search {
     /// Maximum share of bad requests of the worst model.
     pub target: f64,
     /// Requests per model (on average) of a probe near the answer; half as many where the share is exact enough by then, up
-    /// to 8 times as many where it is not (64 where the answer would be undecided). Another probe without a clear verdict after as many is undecided; then its
-    /// estimate decides.
+    /// to 8 times as many where it is not (64 where the answer would be undecided). Another probe without a clear
+    /// verdict after as many is undecided; then its estimate decides.
     pub requests_per_model: u64,
     /// Relative standard error of the answer, times 1.25; width of the final bracket where the share jumps.
     pub tolerance: f64,

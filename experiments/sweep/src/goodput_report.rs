@@ -96,8 +96,8 @@ fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     let answer = match search.find {
         Find::Rate => format!(
             "The answer is where a line through the odds of SLO violations over the rate meets the target, from probes at \
-             single rates near it, of {requests} requests a model or as many more (up to 8 times, to be decided 64) as the tolerance needs; \
-             `{good}` and `{bad}` are six standard errors away from it, or where the share jumps the nearest clear probes \
+             single rates near it, of {requests} requests a model or as many more as the tolerance needs (up to 8 times, and \
+             64 where the answer would be undecided); `{good}` and `{bad}` are six standard errors away from it, or where the share jumps the nearest clear probes \
              1.5 % away. Any other probe"
         ),
         Find::Devices => format!(
