@@ -15,7 +15,7 @@ use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Names, Record};
-use orrery_sim::metrics::{Metrics, TimeSeries};
+use orrery_sim::metrics::Metrics;
 use orrery_sim::observer::Observer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -197,11 +197,10 @@ impl Call {
         let setup = self.scenario.setup(seed).map_err(refused)?;
         let policy = &chosen.policy;
         let extra = (Requests::new(self.requests), Stopper::new(self.failed.clone()));
-        let (metrics, watched, requests) = if self.audit && chosen.is_own() {
+        let (metrics, requests) = if self.audit && chosen.is_own() {
             let auditor = Auditor::default().with_terms(&self.log_names(chosen), setup.terms());
-            let observer = (TimeSeries::default(), (extra, auditor));
-            let (metrics, (watched, ((requests, _), auditor))) =
-                self.watched(&setup, policy, seed, observer)?;
+            let (metrics, ((requests, _), auditor)) =
+                self.watched(&setup, policy, seed, (extra, auditor))?;
             let report = auditor.finish();
             if let Some(first) = report.faults.first() {
                 let (policy, n) = (policy.text(), report.fault_count);
@@ -210,14 +209,12 @@ impl Call {
                 );
                 return Err(PyRuntimeError::new_err(text));
             }
-            (metrics, watched, requests)
+            (metrics, requests)
         } else {
-            let observer = (TimeSeries::default(), extra);
-            let (metrics, (watched, (requests, _))) =
-                self.watched(&setup, policy, seed, observer)?;
-            (metrics, watched, requests)
+            let (metrics, (requests, _)) = self.watched(&setup, policy, seed, extra)?;
+            (metrics, requests)
         };
-        let replication = Replication::of(seed, &metrics, &watched, &scope_names(&self.scenario));
+        let replication = Replication::of(seed, &metrics, &scope_names(&self.scenario));
         Ok(Ran { replication, requests })
     }
 

@@ -26,7 +26,7 @@ pub use time_series::{LEAST_ARRIVALS, TimeBin, TimeSeries};
 
 use costs::Costs;
 
-use crate::cluster::{Change, Sharing};
+use crate::cluster::Change;
 use crate::observer::{Batch, Load, Observer};
 use crate::penalty::Penalty;
 use crate::policy::Outcome;
@@ -57,21 +57,9 @@ pub struct DeviceFigures {
     pub loads_refused: u64,
     /// Time in which it was up (or draining).
     pub up: Span,
-    up_since: Option<Time>,
-    /// Until the end of the run, `busy` is the sum over so many lanes.
-    lanes: u8,
-    /// Batches that run, and the sum of the instants at which they began.
-    running: (u64, u128),
-    /// Where batches share it: one has run since then.
-    shared_since: Option<Time>,
-    loading_since: Option<Time>,
 }
 
 impl DeviceFigures {
-    fn shared_until(&mut self, now: Time) {
-        self.busy += self.shared_since.take().map_or(Span::ZERO, |since| now - since);
-    }
-
     /// Busy time over time up.
     pub fn utilisation(&self) -> f64 {
         if self.up == Span::ZERO { 0.0 } else { self.busy.ns() as f64 / self.up.ns() as f64 }
@@ -116,12 +104,7 @@ pub struct Metrics {
     batch_units: Vec<Vec<u64>>,
     /// The most items of a request, and of a batch, padding included.
     largest: (u32, u32),
-    /// Devices that are up or draining, and the most that were at once.
-    up: (u32, u32),
-    /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
-    in_system_ns: u128,
-    in_system: u64,
-    changed: Time,
+    series: TimeSeries,
     idle: Idle,
 }
 
@@ -218,11 +201,6 @@ impl Metrics {
         &self.devices
     }
 
-    /// The most devices that were up, or draining, at once.
-    pub fn most_devices(&self) -> u32 {
-        self.up.1
-    }
-
     /// How many batches had each number of requests; the index is the number.
     pub fn batch_sizes(&self) -> &[u64] {
         &self.batch_sizes
@@ -251,9 +229,14 @@ impl Metrics {
         self.requests.end
     }
 
-    /// Requests in the system, integrated over time: request-nanoseconds, exact.
+    /// The run over time.
+    pub fn series(&self) -> &TimeSeries {
+        &self.series
+    }
+
+    /// Requests in the system, integrated over time (Little's law): request-nanoseconds, exact.
     pub fn in_system_ns(&self) -> u128 {
-        self.in_system_ns
+        self.series.in_system_ns()
     }
 
     /// The length of the measured part, up to the end of the run.
@@ -265,12 +248,6 @@ impl Metrics {
     pub fn goodput_per_s(&self) -> f64 {
         let span = self.measured().as_secs_f64();
         if span == 0.0 { 0.0 } else { self.requests.in_time() as f64 / span }
-    }
-
-    #[inline]
-    fn step(&mut self, now: Time) {
-        self.in_system_ns += u128::from((now - self.changed).ns()) * u128::from(self.in_system);
-        self.changed = now;
     }
 }
 
@@ -284,8 +261,7 @@ fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures 
 impl Observer for Metrics {
     #[inline(always)]
     fn arrived(&mut self, now: Time, request: &Request) {
-        self.step(now);
-        self.in_system += 1;
+        self.series.arrived(now);
         self.largest.0 = self.largest.0.max(request.size);
         self.idle.arrived(request);
         self.requests.arrived(request);
@@ -294,30 +270,14 @@ impl Observer for Metrics {
     #[inline(always)]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         (self.idle.running, self.idle.since) = (self.idle.running + 1, None);
-        let device = device_at(&mut self.devices, batch.device);
-        device.lanes = batch.sharing.devices(batch.lanes);
-        device.running.0 += 1;
-        match batch.sharing {
-            Sharing::None => device.running.1 += u128::from(now.ns()),
-            Sharing::Processor => _ = device.shared_since.get_or_insert(now),
-        }
+        self.series.began(now, batch);
     }
 
     #[inline(always)]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+        self.series.closed(now, batch, start, outcome);
+        self.idle.running -= u32::from(start.is_some());
         let device = device_at(&mut self.devices, batch.device);
-        if let Some(start) = start {
-            self.idle.running -= 1;
-            device.running.0 -= 1;
-            match batch.sharing {
-                Sharing::None => {
-                    device.busy += now - start;
-                    device.running.1 -= u128::from(start.ns());
-                }
-                Sharing::Processor if device.running.0 == 0 => device.shared_until(now),
-                Sharing::Processor => {}
-            }
-        }
         match outcome {
             Outcome::Done { .. } => {
                 device.batches += 1;
@@ -344,68 +304,41 @@ impl Observer for Metrics {
     }
 
     fn load_began(&mut self, now: Time, load: &Load) {
-        device_at(&mut self.devices, load.device).loading_since = Some(now);
+        self.series.load_began(now, load);
     }
 
     fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        self.series.load_closed(now, load, start, outcome);
         let device = device_at(&mut self.devices, load.device);
-        if let Some(start) = start {
-            device.loading += now - start;
-            device.loading_since = None;
-        }
         device.loads += u64::from(matches!(outcome, Outcome::Done { .. }));
         device.loads_refused += u64::from(matches!(outcome, Outcome::Rejected(_)));
     }
 
-    fn cold(&mut self, _now: Time, request: &Request) {
+    fn cold(&mut self, now: Time, request: &Request) {
+        self.series.cold(now);
         self.requests.cold(request);
     }
 
     #[inline(always)]
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
-        if end != End::Pending {
-            self.step(now);
-            self.in_system -= 1;
-        }
+        self.series.ended(now, end);
         self.requests.ended(now, request, end, start);
     }
 
     fn device(&mut self, now: Time, id: DeviceId, change: Change) {
-        let device = device_at(&mut self.devices, id);
-        match change {
-            Change::Up => {
-                device.up_since = Some(now);
-                self.up.0 += 1;
-                self.up.1 = self.up.1.max(self.up.0);
-            }
-            Change::Draining => {}
-            Change::Down => {
-                if let Some(since) = device.up_since.take() {
-                    device.up += now - since;
-                    self.up.0 -= 1;
-                }
-            }
-        }
+        self.series.device(now, id, change);
+    }
+
+    fn provisioned(&mut self, now: Time, _: u32, count: u32) {
+        self.series.provisioned(now, count);
     }
 
     fn finished(&mut self, now: Time) {
-        self.step(now);
+        self.series.finished(now);
         self.requests.end = now;
-        for device in &mut self.devices {
-            let (batches, began) = std::mem::take(&mut device.running);
-            if device.shared_since.is_some() {
-                device.shared_until(now);
-            } else {
-                let busy = u128::from(batches) * u128::from(now.ns()) - began;
-                device.busy += Span::from_ns(u64::try_from(busy).unwrap_or(u64::MAX));
-            }
-            if let Some(since) = device.loading_since.take() {
-                device.loading += now - since;
-            }
-            if let Some(since) = device.up_since.take() {
-                device.up += now - since;
-            }
-            device.busy = Span::from_ns(device.busy.ns() / u64::from(device.lanes.max(1)));
+        self.devices.resize_with(self.series.times().len(), DeviceFigures::default);
+        for (device, times) in self.devices.iter_mut().zip(self.series.times()) {
+            [device.busy, device.loading, device.up] = times;
         }
     }
 }

@@ -13,7 +13,7 @@
 
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{Metrics, Ratio, TimeSeries, View};
+use orrery_sim::metrics::{Metrics, Ratio, View};
 use orrery_sim::policy::fifo::{Config, Fifo};
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::stats::Batched;
@@ -71,8 +71,8 @@ impl Source for MarkovSource {
     }
 }
 
-/// Everything that watches a run of M/M/1, which serves everyone, late or not.
-fn mm1(load: f64, requests: u64, slo: Span, seed: u64) -> (Metrics, TimeSeries) {
+/// The metrics of a run of M/M/1, which serves everyone, late or not.
+fn mm1(load: f64, requests: u64, slo: Span, seed: u64) -> Metrics {
     let world = World::single(Latency::Proportional { c1: 0.5 });
     let source = Box::new(MarkovSource::new(load, requests, slo, seed));
     let fifo = Fifo::new(Config { max_batch: 1, drop_expired: false });
@@ -93,7 +93,7 @@ const FIGURES: [(&str, f64); 7] = [
 fn estimates(seed: u64) -> [Batched; FIGURES.len()] {
     // Nine tenths of an exponential law lie below LN_10 / rate.
     let slo = Span::from_ms_f64(LN_10 / RATE);
-    let (metrics, series) = mm1(LOAD, REQUESTS, slo, seed);
+    let metrics = mm1(LOAD, REQUESTS, slo, seed);
     let (batches, latency) = (metrics.batches(View::Total).remove(0), metrics.total().latency);
     [
         batches.ratio(Ratio::MEAN_LATENCY_MS),
@@ -102,7 +102,7 @@ fn estimates(seed: u64) -> [Batched; FIGURES.len()] {
         batches.latency_quantile_ms(0.99, &latency),
         batches.ratio(Ratio::FINISH_RATE),
         batches.goodput_per_s(),
-        series.utilisation(),
+        metrics.series().utilisation(),
     ]
     .map(|estimate| estimate.expect("a long run"))
 }
@@ -128,7 +128,7 @@ fn intervals_of_one_run_hold_the_closed_form_as_often_as_they_say() {
 fn a_queue_below_its_capacity_is_not_called_diverging_and_one_above_is() {
     let trips = |load: f64, requests: u64| -> u64 {
         let seeds: Vec<u64> = (1..=RUNS).collect();
-        let diverges = |seed: &u64| mm1(load, requests, Span::MAX, *seed).1.diverging();
+        let diverges = |seed: &u64| mm1(load, requests, Span::MAX, *seed).series().diverging();
         seeds.par_iter().filter(|seed| diverges(seed)).count() as u64
     };
     let (n, all) = (20_000, RUNS);

@@ -5,7 +5,7 @@ use orrery_sim::audit::audit_log;
 use orrery_sim::log::{LogWriter, Names, read_log};
 use orrery_sim::metrics::Metrics;
 use orrery_sweep::replication::Replication;
-use orrery_sweep::watch::{run_one, scope_names};
+use orrery_sweep::watch::scope_names;
 
 const POLICIES: [&str; 5] =
     ["orloj", "orloj[score_law=own,estimate_law=own]", "clockwork", "nexus", "fifo"];
@@ -24,8 +24,8 @@ fn scenario(steps: &str) -> Scenario {
 fn run(scenario: &Scenario, policy: &str) -> (Metrics, Replication, Vec<u8>) {
     let spec = PolicySpec::parse(policy).expect("a policy");
     let setup = scenario.setup(1).expect("a scenario");
-    let (metrics, watch) = run_one(&setup, &spec, 1).expect("a run");
-    let rows = Replication::of(1, &metrics, &watch, &scope_names(scenario));
+    let metrics = setup.run(&spec, 1).expect("a run");
+    let rows = Replication::of(1, &metrics, &scope_names(scenario));
     let writer = LogWriter::with_names(Vec::new(), &Names::default()).with_terms(&setup.terms());
     let log = setup.run_with(&spec, 1, writer).expect("a run").observer.1;
     (metrics, rows, log.finish().expect("memory"))

@@ -1,7 +1,7 @@
 //! What one run was measured to be.
 
 use orrery_results::metric;
-use orrery_sim::metrics::{Batches, Figures, Metrics, Ratio, TimeSeries, View};
+use orrery_sim::metrics::{Batches, Figures, Metrics, Ratio, View};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use orrery_sim::time::Time;
@@ -152,12 +152,7 @@ impl Unmeasured {
 
 impl Replication {
     /// What a run was measured to be. Scopes with one member are left out: they equal `all`.
-    pub fn of(
-        seed: u64,
-        metrics: &Metrics,
-        series: &TimeSeries,
-        names: &ScopeNames,
-    ) -> Replication {
+    pub fn of(seed: u64, metrics: &Metrics, names: &ScopeNames) -> Replication {
         let (total, means) = (metrics.total(), metrics.batches(View::Total).remove(0));
         let seconds = metrics.measured().as_secs_f64();
         let mut measures = Vec::new();
@@ -165,9 +160,9 @@ impl Replication {
             measures.extend(nothing_counts(metrics));
         }
         of_scope("all", &total, &means, seconds, &mut measures);
-        add_run(metrics, series, &mut measures);
+        add_run(metrics, &mut measures);
         if names.scales {
-            add_devices(metrics, series, &mut measures);
+            add_devices(metrics, &mut measures);
         }
         for (kind, names, view) in [
             ("group", &names.groups, View::Groups),
@@ -185,7 +180,7 @@ impl Replication {
         }
         let (offered, in_time) = means.offered_and_in_time();
         let pending = total.ended(End::Pending);
-        let (diverging, mut notes) = (series.diverging(), Vec::new());
+        let (diverging, mut notes) = (metrics.series().diverging(), Vec::new());
         for u in Unmeasured::of(metrics, &names.measured) {
             measures.push(Measure::of("all", u.metric, u.share, u.batches));
             notes.extend(u.sizes.map(|(least, most)| format!("{}:{least}-{most}", u.metric)));
@@ -337,13 +332,13 @@ fn ns(batched: Option<Batched>) -> Option<Batched> {
 }
 
 /// What a cluster was that comes and goes.
-fn add_devices(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
+fn add_devices(metrics: &Metrics, out: &mut Vec<Measure>) {
     let up: u128 = metrics.devices().iter().map(|d| u128::from(d.up.ns())).sum();
     let mean = up as f64 / metrics.end().ns().max(1) as f64;
-    let [asked, released] = series.asked_and_released();
+    let [asked, released] = metrics.series().asked_and_released();
     for (name, value) in [
         (metric::DEVICES_UP, mean),
-        (metric::DEVICES_UP_MAX, f64::from(metrics.most_devices())),
+        (metric::DEVICES_UP_MAX, metrics.series().most_up() as f64),
         (metric::ASKED_DEVICES, asked as f64),
         (metric::RELEASED_DEVICES, released as f64),
     ] {
@@ -352,7 +347,8 @@ fn add_devices(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
 }
 
 /// What only the whole run has.
-fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
+fn add_run(metrics: &Metrics, out: &mut Vec<Measure>) {
+    let series = metrics.series();
     let batches: u64 = metrics.batch_sizes().iter().sum();
     if batches > 0 {
         let size = metrics.mean_batch_size();

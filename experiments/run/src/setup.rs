@@ -9,7 +9,7 @@ use crate::policies;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::Delays;
-use orrery_sim::driver::ready::Simulate;
+use orrery_sim::driver::ready::{Simulate, watched};
 use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
@@ -326,7 +326,7 @@ impl Setup {
     /// # Errors
     /// As [`Setup::run_with`].
     pub fn run(&self, policy: &PolicySpec, seed: u64) -> Result<Metrics, SpecError> {
-        Ok(self.run_with(policy, seed, ())?.observer.0)
+        Ok(self.run_by(policy, seed, (), watched)?.observer.0)
     }
 
     /// One model on one GPU.

@@ -6,7 +6,6 @@ use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_sim::driver::ready::{UntilTold, until_told};
-use orrery_sim::metrics::TimeSeries;
 use orrery_sweep::goodput::Search;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
@@ -148,14 +147,14 @@ impl Answers {
                 Some(_) => cell.one(seed)?,
                 None => {
                     let setup = cell.scenario.setup(seed)?;
-                    let observer = (TimeSeries::default(), UntilTold(told_to_end.clone()));
+                    let observer = UntilTold(told_to_end.clone());
                     let ran = setup.run_by(&cell.policy, seed, observer, until_told)?;
                     // What was cut short says nothing.
                     if told_to_end.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    let (metrics, (watched, _)) = ran.observer;
-                    Replication::of(seed, &metrics, &watched, &scope_names(&cell.scenario))
+                    let (metrics, _) = ran.observer;
+                    Replication::of(seed, &metrics, &scope_names(&cell.scenario))
                 }
             };
             if let Ok(mut kept) = self.kept.lock() {

@@ -94,14 +94,13 @@ pub fn tables(
     for (i, policy) in policies.iter().enumerate() {
         let setup = scenario.setup(seed)?;
         let slos = Slos { from: setup.window.from, to: setup.window.to, ..Slos::default() };
-        let watched = setup.run_with(policy, seed, (TimeSeries::default(), slos))?;
-        let (metrics, (times, slos)) = watched.observer;
+        let (metrics, slos) = setup.run_with(policy, seed, slos)?.observer;
         // All policies meet the same requests.
         if i == 0 {
             distributions.extend(of_slos(scenario, &slos));
         }
         distributions.extend(of_run(scenario, policy, &metrics));
-        series.extend(over_time(&scenario.name, policy.text(), &times));
+        series.extend(over_time(&scenario.name, policy.text(), metrics.series()));
     }
     Ok((distributions, series))
 }
@@ -261,9 +260,9 @@ mod tests {
         let scenario = Scenario::from_text("t.toml", text).expect("a scenario");
         let setup = scenario.setup(1).expect("a setup");
         let policy = PolicySpec::parse("clockwork").expect("a policy");
-        let watched = setup.run_with(&policy, 1, TimeSeries::default()).expect("a run");
-        let (_, times) = watched.observer;
-        let rows = over_time("t", "clockwork", &times);
+        let metrics = setup.run(&policy, 1).expect("a run");
+        let times = metrics.series();
+        let rows = over_time("t", "clockwork", times);
         let bins = || rows.iter().filter(|r| r.quantity == "bad_rate");
         let (mut ended, mut bad) = (0, 0);
         for bin in times.bins() {

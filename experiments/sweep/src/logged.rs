@@ -5,7 +5,7 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::driver::ready;
 use orrery_sim::log::{LogWriter, Names};
-use orrery_sim::metrics::{Metrics, TimeSeries};
+use orrery_sim::metrics::Metrics;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn run_logged(
     names: &Names,
     path: &Path,
     why: bool,
-) -> Result<(Metrics, TimeSeries), SpecError> {
+) -> Result<Metrics, SpecError> {
     let is_parquet = path.extension().is_some_and(|e| e == "parquet");
     if is_parquet && !cfg!(feature = "parquet") {
         let remedy = "write a text log, or build with `--features parquet`";
@@ -66,11 +66,10 @@ pub fn run_with_log(
     policy: &PolicySpec,
     seed: u64,
     log: LogWriter<Box<dyn Write>>,
-) -> Result<((Metrics, TimeSeries), io::Result<()>), SpecError> {
+) -> Result<(Metrics, io::Result<()>), SpecError> {
     let log = log.with_terms(&setup.terms());
-    let (metrics, (watched, log)) =
-        setup.run_by(policy, seed, (TimeSeries::default(), log), ready::logged)?.observer;
-    Ok(((metrics, watched), log.finish().map(drop)))
+    let (metrics, log) = setup.run_by(policy, seed, log, ready::logged)?.observer;
+    Ok((metrics, log.finish().map(drop)))
 }
 
 #[cfg(feature = "parquet")]

@@ -4,7 +4,7 @@ use super::goodput::{Find, Search, Searched};
 use super::hash;
 use super::replication::Replication;
 use super::seeds::Seeds;
-use super::watch::{run_one, scope_names};
+use super::watch::scope_names;
 use orrery_report::page::counted;
 use orrery_results::metric;
 use orrery_results::{RESULT_VERSION, Row, system_of};
@@ -188,8 +188,8 @@ impl Subject for Scenario {
     }
 
     fn one(&self, policy: &PolicySpec, seed: u64) -> Result<Replication, SpecError> {
-        let (metrics, watch) = run_one(&self.setup(seed)?, policy, seed)?;
-        Ok(Replication::of(seed, &metrics, &watch, &scope_names(self)))
+        let metrics = self.setup(seed)?.run(policy, seed)?;
+        Ok(Replication::of(seed, &metrics, &scope_names(self)))
     }
 
     fn sought(&self, search: &Search) -> Result<String, SpecError> {

@@ -2,7 +2,7 @@
 
 use super::goodput::{Search, Searched, over_in_warm_up};
 use super::replication::Replication;
-use super::watch::{run_one, scope_names};
+use super::watch::scope_names;
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::Arrivals;
@@ -88,8 +88,8 @@ impl Searched for Scenario {
             arrivals.requests = Some(counted.saturating_add(before));
         }
         let setup = limited.setup(seed)?;
-        let (metrics, watch) = run_one(&setup, policy, seed)?;
-        let mut replication = Replication::of(seed, &metrics, &watch, &scope_names(self));
+        let metrics = setup.run(policy, seed)?;
+        let mut replication = Replication::of(seed, &metrics, &scope_names(self));
         let sizes = metrics.batch_sizes();
         let batches: u64 = sizes.iter().sum();
         let queueing = metrics.total().queueing;

@@ -6,7 +6,7 @@
 
 use super::{Finished, World, simulate};
 use crate::log::LogWriter;
-use crate::metrics::{Metrics, Panels, Predictions, TimeSeries};
+use crate::metrics::{Metrics, Panels, Predictions};
 use crate::observer::Observer;
 use crate::policy::Policy;
 use crate::request::Source;
@@ -36,8 +36,8 @@ pub fn watched<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, TimeSeries),
-) -> Run<TimeSeries> {
+    observer: (Metrics, ()),
+) -> Run<()> {
     simulate(world, sources, policy, observer)
 }
 
@@ -47,8 +47,8 @@ pub fn in_bins<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (TimeSeries, (Panels, Predictions))),
-) -> Run<(TimeSeries, (Panels, Predictions))> {
+    observer: (Metrics, (Panels, Predictions)),
+) -> Run<(Panels, Predictions)> {
     beside(world, sources, policy, observer)
 }
 
@@ -58,8 +58,8 @@ pub fn logged<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (TimeSeries, LogWriter<Box<dyn Write>>)),
-) -> Run<(TimeSeries, LogWriter<Box<dyn Write>>)> {
+    observer: (Metrics, LogWriter<Box<dyn Write>>),
+) -> Run<LogWriter<Box<dyn Write>>> {
     beside(world, sources, policy, observer)
 }
 
@@ -69,8 +69,8 @@ pub fn until_told<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (TimeSeries, UntilTold)),
-) -> Run<(TimeSeries, UntilTold)> {
+    observer: (Metrics, UntilTold),
+) -> Run<UntilTold> {
     beside(world, sources, policy, observer)
 }
 
@@ -79,11 +79,11 @@ fn beside<'w, O: Observer>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    (metrics, (series, mut other)): (Metrics, (TimeSeries, O)),
-) -> Run<(TimeSeries, O)> {
-    let run = any(world, sources, policy, (metrics, (series, &mut other)));
-    let Finished { policy, observer: (metrics, (series, _)), end, events, failure } = run;
-    Finished { policy, observer: (metrics, (series, other)), end, events, failure }
+    (metrics, mut other): (Metrics, O),
+) -> Run<O> {
+    let run = any(world, sources, policy, (metrics, &mut other));
+    let Finished { policy, observer: (metrics, _), end, events, failure } = run;
+    Finished { policy, observer: (metrics, other), end, events, failure }
 }
 
 #[inline(never)]
@@ -91,7 +91,7 @@ fn any<'w, 'o>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: Box<dyn Policy>,
-    observer: (Metrics, (TimeSeries, &'o mut (dyn Observer + 'o))),
-) -> Run<(TimeSeries, &'o mut (dyn Observer + 'o))> {
+    observer: (Metrics, &'o mut (dyn Observer + 'o)),
+) -> Run<&'o mut (dyn Observer + 'o)> {
     simulate(world, sources, policy, observer)
 }

@@ -6,7 +6,8 @@
 //! 256. What takes time (busy devices, requests in the system) is split over bins to the nanosecond;
 //! what happens at an instant is counted where it happens: an arrival at its arrival, an answer and a
 //! drop when they are made. So goodput here is what clients see come back, and lags behind the load
-//! by a latency. Sums over bins are those of `Metrics` over the whole run: there is no window here.
+//! by a latency. Sums over bins are those of `Metrics` over the whole run, which takes the times of devices
+//! from here: there is no window.
 //!
 //! Figures that belong to no request, utilisation and mean batch size, get their intervals from
 //! these bins (batches by time instead of by arrival).
@@ -18,9 +19,9 @@ pub use backlog::LEAST_ARRIVALS;
 pub use time_bin::TimeBin;
 
 use crate::cluster::{Change, Sharing};
-use crate::observer::{Batch, Load, Observer};
+use crate::observer::{Batch, Load};
 use crate::policy::Outcome;
-use crate::request::{DeviceId, End, Request};
+use crate::request::{DeviceId, End};
 use crate::stats::{Batched, ratio_of_batches};
 use crate::time::{Span, Time};
 use backlog::Backlog;
@@ -82,23 +83,28 @@ fn split(mut from: u64, to: u64, shift: u32, mut give: impl FnMut(usize, u64)) {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Device {
-    /// Batches that run, on so many lanes; those that share it as one.
+    /// Batches that run.
+    batches: u64,
+    /// Their lanes that are busy, of so many; those that share it are one.
     running: Level,
     lanes: u8,
-    /// Batches that run and share it.
-    sharers: u64,
     loading: Level,
     up: Level,
 }
 
 impl Device {
+    /// Lanes that are busy.
+    fn busy(&self, sharing: Sharing) -> u64 {
+        if sharing == Sharing::None { self.batches } else { self.batches.min(1) }
+    }
+
     /// Busy time in a bin: the mean over its lanes.
     fn busy_ns(&self, bin: usize) -> u64 {
         self.running.integral_ns[bin] / u64::from(self.lanes)
     }
 }
 
-/// A run over time. An [`Observer`]; see the module's text.
+/// A run over time: [`Metrics::series`](super::Metrics::series). See the module's text.
 #[derive(Clone, Debug)]
 pub struct TimeSeries {
     bins: Vec<Bin>,
@@ -110,6 +116,8 @@ pub struct TimeSeries {
     in_system: u64,
     changed_ns: u64,
     devices: Vec<Device>,
+    /// Devices that are up or draining, and the most that were at once.
+    up: (u64, u64),
     backlog: Backlog,
     end: Time,
 }
@@ -124,6 +132,7 @@ impl Default for TimeSeries {
             in_system: 0,
             changed_ns: 0,
             devices: Vec::new(),
+            up: (0, 0),
             backlog: Backlog::default(),
             end: Time::ZERO,
         }
@@ -134,6 +143,16 @@ impl TimeSeries {
     /// Devices that the policy asked for and gave back, in all.
     pub fn asked_and_released(&self) -> [u64; 2] {
         self.bins.iter().fold([0, 0], |[a, r], bin| [a + bin.asked, r + bin.released])
+    }
+
+    /// The most devices that were up, or draining, at once.
+    pub fn most_up(&self) -> u64 {
+        self.up.1
+    }
+
+    /// Requests in the system, integrated over time: request-nanoseconds.
+    pub(super) fn in_system_ns(&self) -> u128 {
+        self.bins.iter().map(|bin| bin.in_system_ns).sum()
     }
 
     /// The width of a bin; a power of two of nanoseconds.
@@ -266,19 +285,20 @@ impl TimeSeries {
         }
     }
 
+    /// A device, and the width of its bins.
     #[inline]
-    fn device_at(&mut self, id: DeviceId) -> &mut Device {
+    fn device_at(&mut self, id: DeviceId) -> (&mut Device, u32) {
         if self.devices.len() <= id.index() {
             self.add_devices(id);
         }
-        &mut self.devices[id.index()]
+        (&mut self.devices[id.index()], self.shift)
     }
 
     #[cold]
     fn add_devices(&mut self, last: DeviceId) {
         let new = || {
             let [running, loading, up] = std::array::from_fn(|_| Level::new());
-            Device { running, lanes: 1, sharers: 0, loading, up }
+            Device { batches: 0, running, lanes: 1, loading, up }
         };
         self.devices.resize_with(last.index() + 1, new);
     }
@@ -299,73 +319,74 @@ impl Bin {
     }
 }
 
-impl Observer for TimeSeries {
+/// What [`Metrics`](super::Metrics) is told, as the methods of [`Observer`](crate::observer::Observer).
+impl TimeSeries {
     #[inline(always)]
-    fn arrived(&mut self, now: Time, _request: &Request) {
+    pub(super) fn arrived(&mut self, now: Time) {
         self.step(now).offered += 1;
         self.backlog.arrived(self.in_system);
         self.in_system += 1;
     }
 
     #[inline(always)]
-    fn began(&mut self, now: Time, batch: &Batch<'_>) {
+    pub(super) fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.reach(now);
-        let shift = self.shift;
-        let device = self.device_at(batch.device);
+        let (device, shift) = self.device_at(batch.device);
         device.lanes = batch.sharing.devices(batch.lanes);
+        device.batches += 1;
         device.running.step(now.ns(), shift);
-        device.running.now += 1;
-        if batch.sharing == Sharing::Processor {
-            device.sharers += 1;
-            device.running.now = 1;
-        }
+        device.running.now = device.busy(batch.sharing);
     }
 
     #[inline(always)]
-    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+    pub(super) fn closed(
+        &mut self,
+        now: Time,
+        batch: &Batch<'_>,
+        start: Option<Time>,
+        outcome: Outcome,
+    ) {
         let bin = self.reach(now);
         if let Outcome::Done { .. } = outcome {
             bin.batches += 1;
             bin.batched += batch.requests.len() as u64;
         }
         if start.is_some() {
-            let shift = self.shift;
-            let device = self.device_at(batch.device);
+            let (device, shift) = self.device_at(batch.device);
+            device.batches -= 1;
             device.running.step(now.ns(), shift);
-            match batch.sharing {
-                Sharing::None => device.running.now -= 1,
-                Sharing::Processor => {
-                    device.sharers -= 1;
-                    device.running.now = device.sharers.min(1);
-                }
-            }
+            device.running.now = device.busy(batch.sharing);
         }
     }
 
-    fn load_began(&mut self, now: Time, load: &Load) {
+    pub(super) fn load_began(&mut self, now: Time, load: &Load) {
         self.reach(now);
-        let shift = self.shift;
-        let loading = &mut self.device_at(load.device).loading;
+        let (Device { loading, .. }, shift) = self.device_at(load.device);
         loading.step(now.ns(), shift);
         loading.now += 1;
     }
 
-    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+    pub(super) fn load_closed(
+        &mut self,
+        now: Time,
+        load: &Load,
+        start: Option<Time>,
+        outcome: Outcome,
+    ) {
         self.reach(now).loads += u64::from(matches!(outcome, Outcome::Done { .. }));
         if start.is_some() {
-            let shift = self.shift;
-            let loading = &mut self.device_at(load.device).loading;
+            let (Device { loading, .. }, shift) = self.device_at(load.device);
             loading.step(now.ns(), shift);
             loading.now -= 1;
         }
     }
 
-    fn cold(&mut self, now: Time, _: &Request) {
+    pub(super) fn cold(&mut self, now: Time) {
         self.reach(now).cold += 1;
     }
 
     #[inline(always)]
-    fn ended(&mut self, now: Time, _: &Request, end: End, _: Option<Time>) {
+    pub(super) fn ended(&mut self, now: Time, end: End) {
         let kind = match end {
             End::Pending => return,
             End::InTime => 0,
@@ -376,30 +397,40 @@ impl Observer for TimeSeries {
         self.in_system -= 1;
     }
 
-    fn device(&mut self, now: Time, id: DeviceId, change: Change) {
-        self.reach(now);
-        let shift = self.shift;
-        let up = &mut self.device_at(id).up;
+    pub(super) fn device(&mut self, now: Time, id: DeviceId, change: Change) {
+        self.reach(now).released += u64::from(change == Change::Draining);
+        let (Device { up, .. }, shift) = self.device_at(id);
         up.step(now.ns(), shift);
-        match change {
-            Change::Up => up.now = 1,
-            Change::Draining => self.bins[self.bin].released += 1,
-            Change::Down => up.now = 0,
-        }
+        let before = up.now;
+        up.now = match change {
+            Change::Up => 1,
+            Change::Draining => before,
+            Change::Down => 0,
+        };
+        let now = up.now;
+        self.up.0 = self.up.0 + now - before;
+        self.up.1 = self.up.1.max(self.up.0);
     }
 
-    fn provisioned(&mut self, now: Time, _: u32, count: u32) {
+    pub(super) fn provisioned(&mut self, now: Time, count: u32) {
         self.reach(now).asked += u64::from(count);
     }
 
-    fn finished(&mut self, now: Time) {
+    pub(super) fn finished(&mut self, now: Time) {
         self.step(now);
-        for device in &mut self.devices {
-            device.running.step(now.ns(), self.shift);
-            device.loading.step(now.ns(), self.shift);
-            device.up.step(now.ns(), self.shift);
+        for Device { running, loading, up, .. } in &mut self.devices {
+            [running, loading, up].into_iter().for_each(|l| l.step(now.ns(), self.shift));
         }
         self.end = now;
+    }
+
+    /// Of each device, the times in which it was busy, loaded, and was up: after the run.
+    pub(super) fn times(&self) -> impl ExactSizeIterator<Item = [Span; 3]> {
+        self.devices.iter().map(|Device { running, lanes, loading, up, .. }| {
+            let [busy, loading, up] =
+                [running, loading, up].map(|level| level.integral_ns.iter().sum::<u64>());
+            [busy / u64::from(*lanes), loading, up].map(Span::from_ns)
+        })
     }
 }
 

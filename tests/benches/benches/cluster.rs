@@ -10,7 +10,7 @@ use orrery_benches::{Exponential, processor_time};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{Metrics, TimeSeries, Window};
+use orrery_sim::metrics::{Metrics, Window};
 use orrery_sim::policy::symphony::{Config, Dispatch, Symphony};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, End, ModelId, Source};
@@ -200,16 +200,6 @@ fn symphony_paper(bencher: Bencher) {
 fn symphony_eager(bencher: Bencher) {
     let config = Config { dispatch: Dispatch::Eager, ..Config::released() };
     Case::zoo(GPUS, MODELS).bench(bencher, config);
-}
-
-#[divan::bench(sample_count = 5)]
-fn symphony_with_time_series(bencher: Bencher) {
-    let case = Case::zoo(GPUS, MODELS);
-    bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| {
-        let policy = Symphony::new(Config::released(), &case.profiles);
-        let all = (Metrics::default(), TimeSeries::default());
-        simulate(&case.world, vec![Box::new(case.source())], policy, all).end
-    });
 }
 
 #[divan::bench(args = BY_GPUS, sample_count = 5)]

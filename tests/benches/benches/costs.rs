@@ -10,7 +10,6 @@
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::driver::ready;
 use orrery_sim::log::LogWriter;
-use orrery_sim::metrics::TimeSeries;
 use std::io::Write;
 
 fn main() {
@@ -28,14 +27,12 @@ fn main() {
     let setup = scenario.setup(1).expect("the case can be set up");
     let policy = PolicySpec::parse(policy).expect("a policy");
     if log.is_empty() {
-        let observer = TimeSeries::default();
-        let run = setup.run_by(&policy, 1, observer, ready::watched).expect("a run");
+        let run = setup.run_by(&policy, 1, (), ready::watched).expect("a run");
         println!("{:?} {}", run.observer.0.total().ends, run.events);
     } else {
         let out: Box<dyn Write> = Box::new(std::io::BufWriter::new(std::io::stdout()));
         let writer = LogWriter::new(out);
-        let observer = (TimeSeries::default(), writer);
-        let run = setup.run_by(&policy, 1, observer, ready::logged).expect("a run");
-        run.observer.1.1.finish().expect("stdout");
+        let run = setup.run_by(&policy, 1, writer, ready::logged).expect("a run");
+        run.observer.1.finish().expect("stdout");
     }
 }

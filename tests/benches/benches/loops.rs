@@ -15,7 +15,7 @@
 use orrery_benches::{Exponential, processor_time};
 use orrery_sim::driver::{World, ready, simulate};
 use orrery_sim::latency::Latency;
-use orrery_sim::metrics::{Metrics, Sketch, TimeSeries};
+use orrery_sim::metrics::{Metrics, Sketch};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::fifo::{Config, Fifo};
@@ -135,7 +135,7 @@ fn bare(gaps: &[Span]) -> Sketch {
 
 fn whole(gaps: &[Span]) -> Sketch {
     let world = world();
-    let observer = (Metrics::default(), TimeSeries::default());
+    let observer = (Metrics::default(), ());
     let run = ready::watched(&world, vec![Box::new(Arrivals::new(gaps))], fifo(), observer);
     run.observer.0.total().latency
 }

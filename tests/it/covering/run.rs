@@ -3,7 +3,6 @@
 use orrery_results::Row;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::log::{LogWriter, MemoryLog, Record};
-use orrery_sim::metrics::TimeSeries;
 use orrery_sweep::logged;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
@@ -73,10 +72,10 @@ fn try_run(text: &str) -> Result<Ran, String> {
     let setup = scenario.setup(seed).map_err(whole)?;
     let names = logged::names(&scenario, policy.text().to_string());
     let log = LogWriter::with_names(Vec::new(), &names).with_terms(&setup.terms());
-    let observer = (TimeSeries::default(), (MemoryLog::default(), log));
+    let observer = (MemoryLog::default(), log);
     let run = setup.run_with(policy, seed, observer).map_err(whole)?;
-    let (metrics, (watch, (memory, log))) = run.observer;
-    let result = Replication::of(seed, &metrics, &watch, &scope_names(&scenario));
+    let (metrics, (memory, log)) = run.observer;
+    let result = Replication::of(seed, &metrics, &scope_names(&scenario));
     let place = Row { experiment: scenario.name.clone(), ..Row::default() };
     let rows = rows(&place, &Seeds { first: seed, count: 1, until_ci: None }, &[result]);
     let log = log.finish().map_err(|e| e.to_string())?;

@@ -6,7 +6,7 @@ use crate::recount::Recount;
 use orrery_sim::cluster::Sharing;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{Closed, MemoryLog};
-use orrery_sim::metrics::{DeviceFigures, Metrics, TimeSeries, Window};
+use orrery_sim::metrics::{DeviceFigures, Metrics, Window};
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::request::{DeviceId, Request};
 use orrery_sim::time::{Span, Time};
@@ -23,11 +23,11 @@ impl Observer for Lanes {
     }
 }
 
-fn check_requests(found: &Metrics, series: &TimeSeries, recount: &Recount, window: Window) {
+fn check_requests(found: &Metrics, recount: &Recount, window: Window) {
     let names = |n: usize| (0..n).map(|i| i.to_string()).collect();
     let (models, apps) = (found.models().len(), found.apps().len());
     let scopes = ScopeNames { models: names(models), apps: names(apps), ..ScopeNames::default() };
-    let printed = Replication::of(1, found, series, &scopes);
+    let printed = Replication::of(1, found, &scopes);
     let check = |scope: &str, wanted: &dyn Fn(&Request) -> bool| {
         for (metric, least, most) in recount.of_requests((window.from, window.to), &[], 1.0, wanted)
         {
@@ -82,12 +82,12 @@ fn the_metrics_are_what_plain_loops_make_of_the_records() {
             let case = Case::new(seed);
             let to = if seed % 2 == 0 { Time::NEVER } else { Time::ZERO + ticks(15) };
             let window = Window { from: Time::ZERO + ticks(seed % 5), to };
-            let watching = (TimeSeries::default(), (MemoryLog::default(), Lanes::default()));
+            let watching = (MemoryLog::default(), Lanes::default());
             let observer = (Metrics::new(window, true), watching);
             let run = simulate(&case.world, case.sources(), (entry.make)(&case), observer);
-            let (metrics, (series, (log, lanes))) = run.observer;
+            let (metrics, (log, lanes)) = run.observer;
             let recount = Recount::new(&log.records);
-            check_requests(&metrics, &series, &recount, window);
+            check_requests(&metrics, &recount, window);
             for (d, device) in metrics.devices().iter().enumerate() {
                 check_device(device, DeviceId(d as u32), &recount, &lanes);
             }

@@ -88,6 +88,6 @@ fn log_first_seed(
     check_place("--log", path)?;
     let names = logged::names(scenario, policy.text().to_string());
     let setup = scenario.setup(seed)?;
-    let (metrics, watch) = logged::run_logged(&setup, policy, seed, &names, path, why)?;
-    Ok(Replication::of(seed, &metrics, &watch, &scope_names(scenario)))
+    let metrics = logged::run_logged(&setup, policy, seed, &names, path, why)?;
+    Ok(Replication::of(seed, &metrics, &scope_names(scenario)))
 }

@@ -7,7 +7,7 @@ use super::times::{FROM, seconds};
 use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_sim::driver::ready;
-use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions, TimeSeries};
+use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions};
 use orrery_sim::time::{Span, Time};
 use orrery_sweep::hash;
 use orrery_sweep::replication::Replication;
@@ -37,11 +37,11 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     let setup = cell.scenario.setup(seed)?;
     let groups = cell.scenario.groups_of_apps();
     let panels = Panels::new(Span::from_secs_f64(bin_s), groups);
-    let observer = (TimeSeries::default(), (panels, Predictions::default()));
-    let (metrics, (watched, (panels, errors))) =
+    let observer = (panels, Predictions::default());
+    let (metrics, (panels, errors)) =
         setup.run_by(&cell.policy, seed, observer, ready::in_bins)?.observer;
     let names = scope_names(&cell.scenario);
-    let mut whole = Replication::of(seed, &metrics, &watched, &names);
+    let mut whole = Replication::of(seed, &metrics, &names);
     whole.measures.retain(|m| !m.scope.starts_with("device "));
     errors_of("infer", &errors.batches, &mut whole);
     errors_of("load", &errors.loads, &mut whole);

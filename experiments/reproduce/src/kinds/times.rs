@@ -13,7 +13,7 @@ use orrery_sweep::hash;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::{run_one, scope_names};
+use orrery_sweep::watch::scope_names;
 use std::fmt::Write;
 
 /// Below this share of busy devices a cluster is not overloaded.
@@ -34,9 +34,9 @@ pub fn spec_sha256(cell: &str, parts: usize) -> String {
 /// When the run cannot be made.
 pub fn run(cell: &ScenarioCell, parts: usize) -> Result<Vec<Replication>, SpecError> {
     let seed = cell.seeds.first;
-    let (metrics, watch) = run_one(&cell.scenario.setup(seed)?, &cell.policy, seed)?;
-    let bins: Vec<TimeBin> = watch.bins().collect();
-    let mut one = Replication::of(seed, &metrics, &watch, &scope_names(&cell.scenario));
+    let metrics = cell.scenario.setup(seed)?.run(&cell.policy, seed)?;
+    let bins: Vec<TimeBin> = metrics.series().bins().collect();
+    let mut one = Replication::of(seed, &metrics, &scope_names(&cell.scenario));
     // Every start makes a device of its own; what each of them did is no result.
     one.measures.retain(|m| !m.scope.starts_with("device "));
     let whole = sum(&bins);

@@ -5,7 +5,7 @@ use crate::cluster::DeviceSpec;
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::MemoryLog;
-use crate::metrics::{Metrics, TimeBin, TimeSeries};
+use crate::metrics::{Metrics, TimeBin};
 use crate::policy::parameters::Settings;
 use crate::policy::{alpaserve, fifo};
 use crate::profile::ModelProfile;
@@ -123,10 +123,8 @@ fn a_pipeline_is_idle_to_the_share_of_its_stages_that_are() {
         .collect();
     let source: Box<dyn Source> = Box::new(VecSource::new(arrivals));
     let policy = Autoscale::new(config, alpaserve::AlpaServe::new(inner, &[profile]));
-    let observer = (TimeSeries::default(), Metrics::default());
-    let run = simulate(&world, vec![source], policy, observer);
-    let (series, metrics) = run.observer;
-    let bins: Vec<TimeBin> = series.bins().collect();
+    let metrics = simulate(&world, vec![source], policy, Metrics::default()).observer;
+    let bins: Vec<TimeBin> = metrics.series().bins().collect();
     let busy: f64 = bins.iter().map(|b| b.busy.as_secs_f64()).sum();
     // 2,000 batches of 10 ms, each on a quarter of a pipeline.
     assert!((busy - 5.0).abs() < 1e-3, "{busy} s");

@@ -14,7 +14,6 @@ use orrery_sim::time::{Span, Time};
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::replication::{Replication, ScopeNames};
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::run_one;
 use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
 use orrery_traces::azure2019::{Invocations, MinuteRange};
 use orrery_traces::open::Input;
@@ -139,8 +138,8 @@ impl OneCell<'_> {
     /// When the policy is unknown or a run cannot be made.
     pub fn one(&self, seed: u64) -> Result<Replication, SpecError> {
         let policy = PolicySpec::parse(&self.tested.policy)?;
-        let (metrics, watch) = run_one(&self.setup(seed)?, &policy, seed)?;
-        Ok(Replication::of(seed, &metrics, &watch, &ScopeNames::default()))
+        let metrics = self.setup(seed)?.run(&policy, seed)?;
+        Ok(Replication::of(seed, &metrics, &ScopeNames::default()))
     }
 
     /// What is simulated with one seed.
