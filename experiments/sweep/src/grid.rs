@@ -145,9 +145,7 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             return wrong(key, "nothing".into(), "at least one value", remedy);
         }
         let is_column = COLUMNS.contains(&axis.name.as_str()) && axis.key != axis.name;
-        if axis.name.contains([';', '=', '\n'])
-            || names.contains(&axis.name.as_str())
-            || is_column
+        if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) || is_column
         {
             let allowed = "a unique name, without `;` and `=`, that is no column of results";
             let key = format!("axis[{i}].name");
