@@ -76,6 +76,12 @@ pub static SHIPPED: &[Shipped] = &[
         "df991dababc4bae5b8264d321681a97d6d625b449e442c6d5b5f17094e11eff1"
     ),
     embedded!(
+        "symphony-fig-5",
+        "symphony_fig_5_arrivals.csv",
+        "Symphony's example of three missing requests, as a workload: of Fig. 5b from 0 s, of Fig. 5a from 100 s",
+        "a2027c410870d1083c761edc4e877970bb1a4dd55ecce6da9acad12bac246a0b"
+    ),
+    embedded!(
         "step-rtx4090-llama-3.1-8b",
         "step_rtx4090_llama-3.1-8b.csv.gz",
         "Kernels of a step: Llama 3.1 8B on an RTX 4090",

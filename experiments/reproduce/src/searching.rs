@@ -28,6 +28,9 @@ pub struct Searching {
     /// Also count the evaluations until another system's throughput is reached.
     #[serde(default)]
     pub until: String,
+    /// It is reached by what is less by at most this fraction.
+    #[serde(default)]
+    pub until_within: f64,
     /// Number of evaluations of the first run to list.
     #[serde(default)]
     pub trajectory: usize,
@@ -55,6 +58,11 @@ impl Searching {
     /// # Errors
     /// Names the key, what was found and what is allowed.
     pub fn check(&self) -> Result<(), SpecError> {
+        if !(0.0..1.0).contains(&self.until_within) {
+            let remedy = "give it as a fraction: 0.02 for 2 %";
+            let found = self.until_within;
+            return Err(SpecError::value("until_within", found, "0 to below 1", remedy));
+        }
         count("runs", self.runs.into(), 1, SEEDS_MAX)
     }
 }

@@ -11,6 +11,9 @@ use toml::Value;
 /// The most combinations.
 const CELLS_MAX: usize = 1_000_000;
 
+/// The columns of results that are no axes; a case may be an axis, by its key.
+const COLUMNS: [&str; 6] = ["experiment", "case", "system", "preset", "policy", "scope"];
+
 /// `sample`: which combinations are run.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -141,8 +144,10 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             let key = format!("axis[{i}].values");
             return wrong(key, "nothing".into(), "at least one value", remedy);
         }
-        if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
-            let allowed = "a unique name, without `;` and `=`";
+        let is_column = COLUMNS.contains(&axis.name.as_str()) && axis.key != axis.name;
+        if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) || is_column
+        {
+            let allowed = "a unique name, without `;` and `=`, that is no column of results";
             let key = format!("axis[{i}].name");
             return wrong(key, axis.name.clone(), allowed, "choose another name");
         }
@@ -280,6 +285,17 @@ mod tests {
         assert_eq!(set(&all[0]), ["a=1", "b=1", "c=3"]);
         // The later one counts.
         assert_eq!(set(&all[1]), ["a=1", "b=1", "b=2", "c=3"]);
+    }
+
+    /// Its column would be there twice.
+    #[test]
+    fn an_axis_is_not_called_as_a_column_of_results() {
+        for name in COLUMNS {
+            let text = format!("name = \"{name}\"\nkey = \"a\"\nvalues = [1]");
+            let error = check(&[], &[axis(&text)]).unwrap_err().to_string();
+            assert!(error.contains("axis[0].name") && error.contains(name), "{error}");
+        }
+        assert!(check(&[], &[axis("key = \"case\"\nvalues = [1]")]).is_ok());
     }
 
     #[test]

@@ -46,6 +46,7 @@
 //!   requests are shed.
 //! - Which frontend a request comes to is no part of it: they take turns by arrival, or (`deal=random`)
 //!   are chosen at random. All frontends start with the first GPU; which one is first is not known.
+//! - `turns=smooth` is ours: a GPU's requests of a round are apart, where the deficit sends them in a row.
 //! - Of a silence, only the last 300 beacons are made up for.
 //! - A GPU's queue is lost with it. Its models find other GPUs at once.
 //! - One profile for all kinds of GPUs; every model is resident everywhere.
@@ -60,7 +61,7 @@ mod rates;
 #[cfg(test)]
 mod tests;
 
-pub use self::config::{Config, Deal, Packing, Planning};
+pub use self::config::{Config, Deal, Packing, Planning, Turns};
 
 use self::backend::Backend;
 use self::frontend::Frontends;
@@ -105,7 +106,7 @@ impl NexusCluster {
             plan: Plan::new(models.len()),
             stale: false,
             rates: Rates::new(models.len(), config.beacon),
-            frontends: Frontends::new(config.deal, config.frontends as usize, models.len()),
+            frontends: Frontends::new(&config, models.len()),
             gpus: Vec::new(),
             planned_at: Time::ZERO,
             next_beacon: Time::NEVER,

@@ -33,6 +33,14 @@ words! {
     }
 }
 
+words! {
+    /// How a frontend takes turns between GPUs.
+    pub enum Turns {
+        Deficit = "deficit": "a GPU's requests of a round in a row",
+        Smooth = "smooth": "as far apart as their numbers allow",
+    }
+}
+
 /// The parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -64,6 +72,8 @@ pub struct Config {
     pub frontends: u32,
     /// Which one a request comes to.
     pub deal: Deal,
+    /// How it takes turns between the GPUs of a model.
+    pub turns: Turns,
     /// How often an idle GPU looks at its queues; 0 is at once. Released: 50 us.
     pub poll: Span,
 }
@@ -86,6 +96,7 @@ impl Config {
             drop: DropRule::SlidingWindow,
             frontends: 1,
             deal: Deal::RoundRobin,
+            turns: Turns::Deficit,
             poll: Span::ZERO,
         }
     }
@@ -187,6 +198,7 @@ impl Settings for Config {
             "number of frontends, each with its own round robin",
         ),
         word("deal", |c: &mut Self| &mut c.deal, "which frontend a request goes to"),
+        word("turns", |c: &mut Self| &mut c.turns, "how a frontend takes turns between GPUs"),
         us(
             "poll_us",
             |c: &mut Self| &mut c.poll,

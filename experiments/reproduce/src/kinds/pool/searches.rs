@@ -80,6 +80,7 @@ pub fn run(
         .filter(|_| spec.optimum)
         .and_then(|all| all.iter().map(|(_, v)| v.mean()).reduce(f64::max));
     let pools = space.pools().len();
+    let until_per_s = until_per_s.map(|rate| rate * (1.0 - spec.until_within));
     Ok(Ran { pools, found, optimum_per_s, homogeneous_per_s, until_per_s })
 }
 
