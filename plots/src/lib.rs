@@ -39,8 +39,6 @@ mod heat;
 mod histogram;
 mod legend;
 mod names;
-#[cfg(test)]
-mod palette_tests;
 mod panel;
 mod pdf;
 mod picture;

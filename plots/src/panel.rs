@@ -240,21 +240,7 @@ impl Panel {
                     interval(ends, *color, scene);
                 }
             }
-            Mark::Asked(ranges) => {
-                for &((x, low, high), color) in ranges {
-                    let inside = |y: f64| self.y.scale.has(y);
-                    let end = |y: f64| {
-                        let (x, at) = at((x, y));
-                        let end = match (y.is_finite(), inside(y)) {
-                            (false, _) => End::Open,
-                            (true, true) => End::Bound,
-                            (true, false) => End::Cut,
-                        };
-                        ((x + BRACKET, at), end)
-                    };
-                    asked([low, high].map(end), (place.top, place.bottom()), color, scene);
-                }
-            }
+            Mark::Asked(ranges) => self.draw_asked(ranges, place, scene),
             Mark::Area { from, to, look, labels } => {
                 area(at(*from), at(*to), *look, (labels, &[1.0]), scene);
             }
@@ -291,6 +277,21 @@ impl Panel {
 }
 
 impl Panel {
+    fn draw_asked(&self, ranges: &[((f64, f64, f64), Color)], place: Place, scene: &mut Scene) {
+        for &((x, low, high), color) in ranges {
+            let end = |y: f64| {
+                let (x, at) = place.at(self, (x, y));
+                let end = match (y.is_finite(), self.y.scale.has(y)) {
+                    (false, _) => End::Open,
+                    (true, true) => End::Bound,
+                    (true, false) => End::Cut,
+                };
+                ((x + BRACKET, at), end)
+            };
+            asked([low, high].map(end), (place.top, place.bottom()), color, scene);
+        }
+    }
+
     fn draw_words(&self, words: &[(Point, String)], place: Place, scene: &mut Scene) {
         let markers = self.marks.iter().filter_map(|mark| match mark {
             Mark::Markers { points, style, radius } => Some((points, *style, *radius)),

@@ -263,30 +263,4 @@ fn below(points: &[Point], y: f64) -> Vec<Point> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variants_of_a_series_differ_without_colour() {
-        let base = crate::systems::Looks::of(&["orloj"]).style("orloj");
-        let all = [base.variant(0), base.variant(1), base.variant(2), base.paper()];
-        for (i, a) in all.iter().enumerate() {
-            assert!(all[..i].iter().all(|b| a.fill != b.fill && a.stroke.width != b.stroke.width));
-            assert_eq!((a.color, a.shape), (base.color, base.shape));
-        }
-        assert_eq!(VARIANTS_MAX, 3);
-    }
-
-    #[test]
-    fn areas_differ_in_grey() {
-        let mut grey: Vec<f64> = (0..AREAS.len()).map(|i| area(i).0.brightness()).collect();
-        grey.sort_by(f64::total_cmp);
-        assert!(grey.windows(2).all(|w| w[1] - w[0] > 0.05), "{grey:?}");
-    }
-
-    #[test]
-    fn half_of_a_marker_lies_below_its_middle() {
-        let half = below(&corners((0.0, 0.0), Shape::Square, 1.0), 0.0);
-        assert_eq!(half, [(0.88, 0.0), (0.88, 0.88), (-0.88, 0.88), (-0.88, 0.0)]);
-    }
-}
+mod tests;

@@ -47,7 +47,7 @@ pub use metric::{
 };
 pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{
-    JsonRows, TableError, cells, csv_lines, header, read_csv, read_rows, rows_in, to_csv, to_json,
+    JsonRows, TableError, csv_lines, header, read_csv, read_rows, rows_in, to_csv, to_json,
 };
 pub use text::{PolicyText, distinct, grouped, pair, pairs, system_of};
 pub use wide::{Wide, wide};

@@ -120,17 +120,6 @@ pub fn header(text: &str) -> Vec<String> {
     names.unwrap_or_default()
 }
 
-/// The cells of rows as CSV has them, in the order of [`crate::COLUMNS`].
-pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
-    let text = to_csv(rows);
-    let reader = csv::Reader::from_reader(text.as_bytes());
-    let cells = reader.into_records().map(|record| {
-        let record = record.expect("a table that was written here");
-        record.iter().map(str::to_string).collect()
-    });
-    cells.collect()
-}
-
 /// Result rows from CSV, each checked, one after another.
 ///
 /// # Errors
@@ -255,7 +244,6 @@ mod tests {
         assert_eq!(header(&quoted), header(&text));
         assert_eq!(header(&quoted)[0], "experiment");
         assert_eq!(read_rows("x.csv", &quoted).unwrap(), rows);
-        assert_eq!(cells(&rows)[0][1], "a,b");
     }
 
     #[test]

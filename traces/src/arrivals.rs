@@ -473,5 +473,4 @@ pub(crate) fn evenly(rate_per_s: f64, seed: u64, index: u64) -> Result<BoxedProc
 }
 
 #[cfg(test)]
-#[path = "arrivals_tests.rs"]
 mod tests;

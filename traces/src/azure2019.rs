@@ -388,5 +388,4 @@ impl Invocations {
 }
 
 #[cfg(test)]
-#[path = "azure2019_tests.rs"]
 mod tests;

@@ -188,5 +188,4 @@ fn scales(sigma: f64) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[path = "blocks_tests.rs"]
 mod tests;

@@ -163,5 +163,4 @@ impl Source for Dealt {
 }
 
 #[cfg(test)]
-#[path = "dealt_tests.rs"]
 mod tests;

@@ -366,5 +366,4 @@ fn clamped_log_mean_ns(mean_ms: f64, sd_ms: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "exec_time_tests.rs"]
 mod tests;

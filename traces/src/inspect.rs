@@ -506,5 +506,4 @@ fn workload(table: Table) -> Result<Facts, TraceError> {
 }
 
 #[cfg(test)]
-#[path = "inspect_tests.rs"]
 mod tests;

@@ -158,5 +158,4 @@ pub fn with_sizes(
 }
 
 #[cfg(test)]
-#[path = "query_sizes_tests.rs"]
 mod tests;

@@ -80,7 +80,7 @@ pub fn all() -> Vec<Assumption> {
             unit: |_| "ms",
             to: Objective::Median,
             range: |w| Ok(Range::Between(0.0, 2.0 * longest_ms(w), true)),
-            changes: |_, ms| vec![("delays.reply_ms".to_string(), Value::Float(ms))],
+            changes: |_, ms| set("delays.reply_ms", ms),
         },
         Assumption {
             name: "overhead per batch",
@@ -100,8 +100,7 @@ pub fn all() -> Vec<Assumption> {
                 false => Err(format!("`{}` has no parameter `max_batch`", w.policy.system())),
             },
             changes: |w, limit| {
-                let key = format!("policy.{}.max_batch", w.policy.system());
-                vec![(key, Value::Integer(limit as i64))]
+                set(&format!("policy.{}.max_batch", w.policy.system()), limit as i64)
             },
         },
         Assumption {
@@ -110,10 +109,7 @@ pub fn all() -> Vec<Assumption> {
             unit: |_| "sigma",
             to: Objective::Tail,
             range: |_| Ok(Range::Between(0.001, 1.0, true)),
-            changes: |_, sigma| {
-                let law = Table::from_iter([("lognormal".to_string(), Value::Float(sigma))]);
-                vec![("noise".to_string(), Value::Table(law))]
-            },
+            changes: |_, sigma| set("noise", Table::from_iter(set("lognormal", sigma))),
         },
         Assumption {
             name: "padding up to a measured size",
@@ -142,6 +138,10 @@ pub fn all() -> Vec<Assumption> {
             changes: |_, _| Vec::new(),
         },
     ]
+}
+
+fn set(key: &str, value: impl Into<Value>) -> Vec<(String, Value)> {
+    vec![(key.to_string(), value.into())]
 }
 
 /// The longest median that was measured.

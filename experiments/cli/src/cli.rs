@@ -25,7 +25,7 @@ use std::process::ExitCode;
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery plan --model resnet50 --rate 4000 --slo 100ms
   orrery reproduce orloj-table-3 --plot table-3.svg
-  orrery regress baselines/*.toml
+  orrery regress tests/baselines/*.toml
 
 `orrery COMMAND --help` has the options of a command, and examples. `orrery self` has schemas, completions, man pages.
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.

@@ -7,7 +7,7 @@ pub mod figure;
 pub mod log_file;
 pub mod manual;
 pub mod page;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "polars")]
 pub mod parquet;
 pub mod progress;
 pub mod result_files;
@@ -140,7 +140,7 @@ impl Forms {
             let mut files = RowFiles::begin(folder, id, columns, Some(json))?;
             self.rows.chunks(ROWS).try_for_each(|rows| files.add(rows))?;
             files.finish()?;
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "polars")]
             crate::parquet::table_from_rows(&self.rows, &path_of(folder, id, "parquet"))?;
             write_atomically(&path_of(folder, id, "txt"), self.table.as_bytes())?;
         }

@@ -1,6 +1,6 @@
 //! Parquet: workloads, tables and schedule logs for whoever reads them with polars, pandas or DuckDB.
 //!
-//! The only user of polars; behind the feature `parquet`, because polars takes minutes to build.
+//! Behind the feature `polars`, which takes minutes to build.
 
 mod log;
 
@@ -202,7 +202,11 @@ fn frame_rows(frame: &DataFrame) -> PolarsResult<Vec<Row>> {
     Ok(rows)
 }
 
-fn rows_frame(rows: &[Row]) -> PolarsResult<DataFrame> {
+/// Result rows as a frame, with the columns of [`table_from_rows`].
+///
+/// # Errors
+/// Of polars.
+pub fn rows_frame(rows: &[Row]) -> PolarsResult<DataFrame> {
     fn filled(word: &str) -> Option<&str> {
         (!word.is_empty()).then_some(word)
     }

@@ -1,4 +1,4 @@
-//! Result rows from the files that `--out` wrote: CSV, JSON and, with the feature `parquet`, Parquet.
+//! Result rows from the files that `--out` wrote: CSV, JSON and, with the feature `polars`, Parquet.
 
 use glob::glob;
 use orrery_results::{Row, header, rows_in};
@@ -114,16 +114,16 @@ impl<'de> Visitor<'de> for Others {
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "polars")]
 fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
     super::parquet::rows_from_table(path)
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "polars"))]
 fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
     let found = format!("{}, a Parquet file", path.display());
     let allowed = "CSV and JSON: this program was built without Parquet";
-    let remedy = "name the `.csv` beside it, or build with `--features parquet`";
+    let remedy = "name the `.csv` beside it, or build with `--features polars`";
     Err(SpecError::value("RESULTS", found, allowed, remedy))
 }
 

@@ -16,7 +16,7 @@ pub struct RowFiles {
     csv: Growing,
     wide: Growing,
     json: Option<(Growing, JsonRows)>,
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "polars")]
     parquet: Option<super::parquet::Growing>,
     columns: Wide,
 }
@@ -55,7 +55,7 @@ impl RowFiles {
         let (mut csv, mut wide) = (begin("csv")?, begin("wide.csv")?);
         csv.add((COLUMNS.map(|column| column.0).join(",") + "\n").as_bytes())?;
         wide.add(columns.header().as_bytes())?;
-        #[cfg(feature = "parquet")]
+        #[cfg(feature = "polars")]
         let parquet = match json {
             // Whoever has all rows writes them at once.
             Some(_) => None,
@@ -70,7 +70,7 @@ impl RowFiles {
             csv,
             wide,
             json: json.transpose()?,
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "polars")]
             parquet,
             columns,
         })
@@ -89,7 +89,7 @@ impl RowFiles {
             json.add(rows, &mut text);
             file.add(text.as_bytes())?;
         }
-        #[cfg(feature = "parquet")]
+        #[cfg(feature = "polars")]
         self.parquet.as_mut().map_or(Ok(()), |file| file.add(rows))?;
         Ok(())
     }
@@ -106,7 +106,7 @@ impl RowFiles {
             file.add(json.end().as_bytes())?;
             file.finish()?;
         }
-        #[cfg(feature = "parquet")]
+        #[cfg(feature = "polars")]
         self.parquet.map_or(Ok(()), super::parquet::Growing::finish)?;
         Ok(())
     }

@@ -119,44 +119,8 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             "set `seeds` (or `--seeds`), the number of seeds, which start at the scenario's `seed`";
         return wrong(key, "`seed`".into(), allowed, remedy);
     }
-    let mut names: Vec<&str> = Vec::new();
     for (i, axis) in axes.iter().enumerate() {
-        let of_points = || axis.point.iter().map(|p| Some(p.name.as_str()));
-        if !axis.point.is_empty()
-            && (!axis.keys.is_empty() || !axis.values.iter().map(Value::as_str).eq(of_points()))
-        {
-            let (found, allowed) =
-                ("points with `key` or `values`", "points, or `key` and `values`");
-            let key = format!("axis[{i}].point");
-            return wrong(key, found.into(), allowed, "remove one of the two");
-        }
-        if axis.keys.is_empty() && axis.point.is_empty() {
-            let key = format!("axis[{i}].key");
-            return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
-        }
-        if !axis.key.is_empty() && axis.keys != [axis.key.as_str()] {
-            let key = format!("axis[{i}].keys");
-            let found = format!("`keys` beside `key = \"{}\"`", axis.key);
-            return wrong(key, found, "one of `key` and `keys`", "write all of them in `keys`");
-        }
-        if axis.values.is_empty() {
-            let remedy = "add values: an empty axis makes an empty sweep";
-            let key = format!("axis[{i}].values");
-            return wrong(key, "nothing".into(), "at least one value", remedy);
-        }
-        let is_column = COLUMNS.contains(&axis.name.as_str()) && axis.key != axis.name;
-        if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) || is_column
-        {
-            let allowed = "a unique name, without `;` and `=`, that is no column of results";
-            let key = format!("axis[{i}].name");
-            return wrong(key, axis.name.clone(), allowed, "choose another name");
-        }
-        names.push(&axis.name);
-        let mut words = BTreeSet::new();
-        if let Some(k) = axis.values.iter().position(|value| !words.insert(word(value))) {
-            let key = format!("axis[{i}].values[{k}]");
-            return wrong(key, word(&axis.values[k]), "each value once", "remove one of the two");
-        }
+        check_axis(axis, &axes[..i]).map_err(|e| e.in_table(&format!("axis[{i}]")))?;
     }
     for (i, point) in points.iter().enumerate() {
         let varied = |key: &&String| axes.iter().any(|a| a.keys.contains(key));
@@ -175,6 +139,42 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     if count > CELLS_MAX {
         let found = format!("{} cells", count);
         return wrong("axis".into(), found, "at most 1000000 cells", "use fewer values");
+    }
+    Ok(())
+}
+
+fn check_axis(axis: &Axis, before: &[Axis]) -> Result<(), SpecError> {
+    let wrong = |key: &str, found: &str, allowed: &str, remedy: &str| {
+        Err(SpecError::value(key, found, allowed, remedy))
+    };
+    let of_points = || axis.point.iter().map(|p| Some(p.name.as_str()));
+    if !axis.point.is_empty()
+        && (!axis.keys.is_empty() || !axis.values.iter().map(Value::as_str).eq(of_points()))
+    {
+        let allowed = "points, or `key` and `values`";
+        return wrong("point", "points with `key` or `values`", allowed, "remove one of the two");
+    }
+    if axis.keys.is_empty() && axis.point.is_empty() {
+        return wrong("key", "nothing", "a key of a scenario", "add `key`");
+    }
+    if !axis.key.is_empty() && axis.keys != [axis.key.as_str()] {
+        let found = format!("`keys` beside `key = \"{}\"`", axis.key);
+        return wrong("keys", &found, "one of `key` and `keys`", "write all of them in `keys`");
+    }
+    if axis.values.is_empty() {
+        let remedy = "add values: an empty axis makes an empty sweep";
+        return wrong("values", "nothing", "at least one value", remedy);
+    }
+    let is_twice = before.iter().any(|b| b.name == axis.name);
+    let is_column = COLUMNS.contains(&axis.name.as_str()) && axis.key != axis.name;
+    if axis.name.contains([';', '=', '\n']) || is_twice || is_column {
+        let allowed = "a unique name, without `;` and `=`, that is no column of results";
+        return wrong("name", &axis.name, allowed, "choose another name");
+    }
+    let mut words = BTreeSet::new();
+    if let Some(k) = axis.values.iter().position(|value| !words.insert(word(value))) {
+        let (key, found) = (format!("values[{k}]"), word(&axis.values[k]));
+        return wrong(&key, &found, "each value once", "remove one of the two");
     }
     Ok(())
 }

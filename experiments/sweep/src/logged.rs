@@ -36,8 +36,8 @@ pub fn run_logged(
     why: bool,
 ) -> Result<Metrics, SpecError> {
     let is_parquet = path.extension().is_some_and(|e| e == "parquet");
-    if is_parquet && !cfg!(feature = "parquet") {
-        let remedy = "write a text log, or build with `--features parquet`";
+    if is_parquet && !cfg!(feature = "polars") {
+        let remedy = "write a text log, or build with `--features polars`";
         return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
     }
     // Parquet is made from the text, which is read again: it has to be a file.
@@ -72,12 +72,12 @@ pub fn run_with_log(
     Ok((metrics, log.finish().map(drop)))
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "polars")]
 fn convert(text: &Path, path: &Path) -> Result<(), SpecError> {
     orrery_report::parquet::log_to_parquet(text, path)
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "polars"))]
 fn convert(_: &Path, _: &Path) -> Result<(), SpecError> {
     Ok(())
 }

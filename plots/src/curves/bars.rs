@@ -13,7 +13,7 @@ use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::spec::{AskedRange, Picture, Prepared};
 use crate::style::{Fill, Shape, Style};
-use orrery_results::Flags;
+use orrery_results::{Flags, Row};
 
 /// The share of a category that its bars fill.
 const FILLED: f64 = 0.82;
@@ -48,6 +48,46 @@ fn two_digits(value: f64) -> String {
 fn paper_style() -> Style {
     let stroke = Stroke::solid(Color::BLACK, 1.2);
     Style { color: Color::BLACK, shape: Shape::Diamond, fill: Fill::Hollow, stroke }
+}
+
+/// The marks of a panel, by what covers what.
+#[derive(Default)]
+struct Bars {
+    areas: Vec<Mark>,
+    intervals: Vec<(f64, f64, f64)>,
+    ranges: Vec<((f64, f64, f64), Color)>,
+    dots: Vec<Mark>,
+    papers: Vec<((f64, f64), bool)>,
+    once: Vec<(f64, f64)>,
+    above: Vec<((f64, f64), String)>,
+    words: Vec<Mark>,
+}
+
+impl Bars {
+    fn add(&mut self, row: &Row, (at, value): (f64, f64), width: f64, y: &Ruler, look: Look) {
+        let by = y.named.divisor;
+        let top = row.ci95().map_or(value, |c| c.1.max(value)) / by;
+        self.above.extend(flags::is_withheld(&[row]).then(|| ((at, top), "?".to_string())));
+        let (from, to) = ((at - 0.46 * width, 0.0), (at + 0.46 * width, value / by));
+        self.areas.push(Mark::Area { from, to, look, labels: Vec::new() });
+    }
+
+    fn marks(mut self) -> Vec<Mark> {
+        let mut marks = self.areas;
+        marks.push(Mark::Intervals { at: self.intervals, color: Color::BLACK });
+        marks.push(Mark::Asked(self.ranges));
+        marks.extend(self.dots);
+        marks.push(Mark::Markers { points: self.papers, style: paper_style(), radius: 4.0 });
+        self.once.dedup();
+        let across = |(x, y): (f64, f64)| Mark::Line {
+            points: vec![(x - FILLED / 2.0, y), (x + FILLED / 2.0, y)],
+            stroke: PAPER_ONCE,
+        };
+        marks.extend(self.once.into_iter().map(across));
+        marks.push(Mark::Above(self.above));
+        marks.extend(self.words);
+        marks
+    }
 }
 
 impl<'a> Curves<'a> {
@@ -113,75 +153,50 @@ impl<'a> Curves<'a> {
         let here = |s: &(&str, &str)| inside.iter().any(|p| self.series(p.row) == *s);
         let own: Vec<usize> = (0..slots.len()).filter(|i| here(&slots[*i])).collect();
         let width = FILLED / own.len().max(1) as f64;
-        let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
-        let (mut intervals, mut ranges, mut above, mut once) = (vec![], vec![], vec![], vec![]);
-        let dotted = is_without_zero(&y.scale);
+        let mut bars = Bars::default();
         for point in inside {
             let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
             let place = own.iter().position(|i| *i == slot).unwrap_or(0);
             let at = point.x + (place as f64 + 0.5) * width - FILLED / 2.0;
             let by = y.named.divisor;
             if let Some((low, high)) = point.row.ci95() {
-                intervals.push((at, low / by, high / by));
+                bars.intervals.push((at, low / by, high / by));
             }
             let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && seen(a, y) == Seen::Shown;
             let asked = self.asked(key, more).filter(is);
             let range = |a: &AskedRange| ((at, a.low / by, a.high / by), Color::BLACK);
-            ranges.extend(asked.map(range));
+            bars.ranges.extend(asked.map(range));
+            let dot = |value: f64, crossed| Mark::Markers {
+                points: vec![((at, value / by), crossed)],
+                style: self.style(slots[slot].0, slots[slot].1),
+                radius: 4.0,
+            };
             match point.row.value {
-                Some(value) if dotted => {
-                    dots.push((slot, ((at, value / by), flags::crossed(point.row))));
+                Some(value) if is_without_zero(&y.scale) => {
+                    bars.dots.push(dot(value, flags::crossed(point.row)));
                 }
                 Some(value) => {
-                    let top = point.row.ci95().map_or(value, |c| c.1.max(value)) / by;
-                    above.extend(flags::is_withheld(&[point.row]).then_some((at, top)));
-                    areas.push(Mark::Area {
-                        from: (at - 0.46 * width, 0.0),
-                        to: (at + 0.46 * width, value / by),
-                        look: self.look(slots[slot]),
-                        labels: Vec::new(),
-                    });
-                    if flags::crossed(point.row) {
-                        dots.push((slot, ((at, value / by), true)));
-                    }
+                    bars.add(point.row, (at, value), width, y, self.look(slots[slot]));
+                    bars.dots.extend(flags::crossed(point.row).then(|| dot(value, true)));
                     // No bar is to be seen: zero, or next to it, is not the same as no answer.
                     let height = y.scale.share(value / by) - y.scale.share(0.0);
-                    let is_unseen = height.abs() < UNSEEN;
-                    if is_unseen && !(self.paper && point.row.paper.is_some()) {
-                        words.push(Mark::Upright { x: at, text: two_digits(value / by) });
+                    if height.abs() < UNSEEN && !(self.paper && point.row.paper.is_some()) {
+                        bars.words.push(Mark::Upright { x: at, text: two_digits(value / by) });
                     }
                 }
                 None => {
                     let is_sought = point.row.has_flag(Flags::NO_ANSWER);
                     let text = if is_sought { "no answer" } else { "no value" };
-                    words.push(Mark::Upright { x: at, text: text.into() });
+                    bars.words.push(Mark::Upright { x: at, text: text.into() });
                 }
             }
             if self.paper_once {
-                once.extend(point.row.paper.map(|v| (point.x, v / by)));
+                bars.once.extend(point.row.paper.map(|v| (point.x, v / by)));
             } else if self.paper {
-                papers.extend(point.row.paper.map(|v| ((at, v / by), false)));
+                bars.papers.extend(point.row.paper.map(|v| ((at, v / by), false)));
             }
         }
-        let dot = |(slot, point): (usize, _)| Mark::Markers {
-            points: vec![point],
-            style: self.style(slots[slot].0, slots[slot].1),
-            radius: 4.0,
-        };
-        let mut marks = areas;
-        marks.push(Mark::Intervals { at: intervals, color: Color::BLACK });
-        marks.push(Mark::Asked(ranges));
-        marks.extend(dots.into_iter().map(dot));
-        marks.push(Mark::Markers { points: papers, style: paper_style(), radius: 4.0 });
-        once.dedup();
-        let across = |(x, y): (f64, f64)| Mark::Line {
-            points: vec![(x - FILLED / 2.0, y), (x + FILLED / 2.0, y)],
-            stroke: PAPER_ONCE,
-        };
-        marks.extend(once.into_iter().map(across));
-        marks.push(Mark::Above(above.into_iter().map(|at| (at, "?".to_string())).collect()));
-        marks.extend(words);
-        marks
+        bars.marks()
     }
 
     fn bar_legend(&self, slots: &[(&str, &str)], dotted: bool) -> Legend {

@@ -40,7 +40,6 @@ fn the_text_of_every_command_fits_80_columns() {
         "plan p.toml --what-if load=1.5",
         "trace list",
         "trace inspect azure2019-f500",
-        "results o/small.csv --group-by metric,scope --pivot policy",
         "regress b.toml",
         "log audit l",
         "log explain l --worst 5",

@@ -263,7 +263,7 @@ fn modules(folder: &Path, names: &[String], out: &mut BTreeMap<Module, String>) 
         if !matches!(stem.as_str(), "lib" | "mod") {
             module.push(stem.clone());
         }
-        if stem == "tests" || stem.ends_with("_tests") || stem == "main" {
+        if stem == "tests" || stem == "main" {
             continue;
         }
         if path.is_dir() {

@@ -37,10 +37,10 @@ use std::time::Instant;
 /// `orrery regress`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  orrery regress baselines/*.toml
-  orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
-  orrery regress baselines/*.toml --html report.html
-  orrery regress baselines/*.toml --format github
+  orrery regress tests/baselines/*.toml
+  orrery regress tests/baselines/*.toml --junit junit.xml --markdown summary.md
+  orrery regress tests/baselines/*.toml --html report.html
+  orrery regress tests/baselines/*.toml --format github
   orrery regress mine.toml --bless          # accept the current numbers
 
 A baseline names what to rerun, and what is required of it; `--bless` records its values:

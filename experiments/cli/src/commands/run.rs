@@ -2,8 +2,8 @@
 
 mod args;
 mod own;
-#[cfg(all(test, feature = "parquet"))]
-mod parquet_tests;
+#[cfg(all(test, feature = "polars"))]
+mod tests;
 
 pub use args::Run;
 

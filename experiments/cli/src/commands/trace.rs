@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use orrery_import::{self as import, File};
 use orrery_report::Answer;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "polars")]
 use orrery_report::parquet;
 use orrery_report::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
@@ -114,7 +114,7 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "polars")]
 fn record_parquet(
     source: &mut dyn orrery_sim::request::Source,
     out: &Path,
@@ -122,8 +122,8 @@ fn record_parquet(
     parquet::record(source, out)
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "polars"))]
 fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result<u64, SpecError> {
-    let remedy = "write `.csv`, or build with `--features parquet`";
+    let remedy = "write `.csv`, or build with `--features polars`";
     Err(SpecError::value("--out", out.display(), "a `.csv` file in this build", remedy))
 }

@@ -342,5 +342,4 @@ fn from_runs(runs: &[Replication]) -> Value {
 }
 
 #[cfg(test)]
-#[path = "evaluate_tests.rs"]
 mod tests;
