@@ -160,7 +160,7 @@ fn the_errors_as_released_are_those_that_reproduce_prints() {
 /// `causes.md`: why claims do not hold, or only by what was fitted.
 #[test]
 fn every_claim_that_fails_has_a_cause() {
-    let causes = registry::causes();
+    let causes = registry::causes().expect("causes");
     let of = |id: &str| id.split('-').next().expect("a paper").to_string();
     let own = crate::verdicts::own();
     let (ours, kept): (Vec<_>, Vec<_>) = crate::verdicts::kept()

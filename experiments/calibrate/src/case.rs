@@ -309,6 +309,27 @@ pub fn cases(
     parts.iter().enumerate().map(of).collect()
 }
 
+/// Keys of the scenario that change nothing in any case; one row of each way of loading stands for the others.
+pub fn without_effect(
+    scenario: &Scenario,
+    measured: &Measurements,
+    policy: &PolicySpec,
+    asked: &Asked,
+) -> Vec<String> {
+    let (mut few, mut seen) = (measured.clone(), Vec::new());
+    few.table.points.retain(|point| {
+        let way = (std::mem::discriminant(&point.load), point.size > 1, point.model.clone());
+        let is_new = !seen.contains(&way);
+        seen.push(way);
+        is_new
+    });
+    let runs = |scenario: &Scenario| {
+        let cases = cases(scenario, &few, policy, asked)?;
+        Ok(cases.into_iter().map(|case| case.scenario.file).collect())
+    };
+    scenario.without_effect("the measured load takes its place", runs)
+}
+
 /// The model of a row: the one that it names, or the only one.
 fn model_of(scenario: &Scenario, point: &Point) -> String {
     let names = scenario.model_names();
