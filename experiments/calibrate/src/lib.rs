@@ -31,6 +31,7 @@ mod value;
 pub use case::{Case, Measurements};
 pub use evidence::{Evidence, Found, Noise};
 pub use fit::{Fitted, Tried};
+pub use moved::named_from;
 pub use orrery_import::{ARRIVALS, Arriving, Options};
 pub use value::{Values, WHAT};
 
