@@ -14,7 +14,14 @@ use toml::{Table, Value};
 /// Why nothing looks at a part of a file, and the file without that part.
 type Rule = (&'static str, fn(&mut ScenarioFile));
 
-const RULES: [Rule; 7] = [
+const ONE_APPLICATION: &str = "one application has the whole load";
+
+const RULES: [Rule; 8] = [
+    (ONE_APPLICATION, |file| {
+        if let [app] = &mut file.app[..] {
+            app.weight = 1.0;
+        }
+    }),
     ("no device has `memory_pages`", |file| {
         if file.device.iter().all(|d| d.memory_pages.is_none()) {
             file.load_noise = None;
@@ -73,7 +80,7 @@ impl Scenario {
                 let is_law = path.iter().any(|part| part == "latency_on");
                 return Some(Some(match is_law {
                     true => "no device is of that kind",
-                    false => "one application has the whole load",
+                    false => ONE_APPLICATION,
                 }));
             }
             let less = runs(&less).ok()?;

@@ -6,7 +6,9 @@ use orrery_calibrate::named_from;
 use orrery_plan::{Line, PlanFile, Source};
 use orrery_report::say;
 use orrery_report::whole_file::{check_place, write_atomically};
-use orrery_scenario::{SpecError, read_text};
+use orrery_scenario::SpecError;
+use orrery_traces::Input;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 /// The options in place of a plan file.
@@ -77,10 +79,17 @@ impl LineArgs {
     }
 }
 
+/// Bytes in which a table's head is looked for.
+const HEAD_MAX: u64 = 1 << 16;
+
 /// Whether a table of latencies has a column of GPUs.
 fn names_gpus(file: &Path) -> Result<bool, SpecError> {
-    let text = read_text(file)?;
-    let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+    let input = Input::open(file).map_err(|e| {
+        let allowed = "a file of latencies by batch size";
+        SpecError::value("--profile", e, allowed, "correct the path")
+    })?;
+    let mut lines = input.into_reader().take(HEAD_MAX).lines().map_while(Result::ok);
+    let head = lines.find(|line| !line.starts_with('#')).unwrap_or_default();
     Ok(head.split(',').any(|name| name.trim().eq_ignore_ascii_case("gpu")))
 }
 
