@@ -30,7 +30,7 @@ pub fn write(
     let notes = files.iter().flat_map(|r| r.assumed.iter().chain(&r.notes));
     let notes: String =
         notes.map(|note| format!("# {}\n", note.replace(['\n', '\r'], " "))).collect();
-    let text = notes + &scenario(args, profile, load, path)?;
+    let text = scenario((args, &notes), profile, load, path)?;
     Scenario::from_text(&path.display().to_string(), &text)?;
     write_atomically(path, text.as_bytes())?;
     let Some(plan) = &args.plan else { return Ok(()) };
@@ -44,7 +44,7 @@ pub fn write(
 }
 
 fn scenario(
-    args: &Import,
+    (args, notes): (&Import, &str),
     profile: &Profile,
     load: Option<(&Path, &Workload)>,
     path: &Path,
@@ -53,7 +53,7 @@ fn scenario(
     let mean = |ms: &[f64]| ms.iter().sum::<f64>() / ms.len() as f64;
     let most = profile.rows.iter().map(|row| row.1).max().unwrap_or(1);
     let mut text = format!(
-        "# Written by `orrery import`.\n# Assumed: a free device takes all that waits, up to the largest measured batch.\n\
+        "# Written by `orrery import`. Change what you know better.\n{notes}# Assumed: a free device takes all that waits, up to the largest measured batch.\n\
          policies = [\"fifo[max_batch={most}]\"]\n\n[[device]]\nkind = \"measured\"\n\n\
          # Assumed: a server adds nothing to a batch. `orrery calibrate` finds what it does.\n[delays]\nreply_ms = 0.0\n"
     );
