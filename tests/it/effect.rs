@@ -26,11 +26,12 @@ END
 popularity = { zipf = 0.9 }
 noise = { lognormal = 0.05 }
 profiler = { every = 10 }
+STALLS
 
 [[device]]
 kind = "gpu"
 count = 2
-sharing = "processor"
+SHARING
 
 [[device]]
 kind = "old"
@@ -52,10 +53,6 @@ name = "a"
 model = "m"
 weight = 3.0
 
-[stalls]
-lengths_ms = [1.0]
-shared = 0.5
-
 [delays]
 reply_ms = 0.2
 
@@ -64,9 +61,9 @@ poisson = { rate_per_s = 500.0 }
 LENGTH
 "#;
 
-/// How a file says when it ends; until when, and how much arrives.
-const ENDS: [(&str, &str); 3] =
-    [("", "requests = 1500"), ("", "duration_s = 3.0"), ("until_s = 3.0", "")];
+/// How a file says when it ends, until when and how much arrives; and one of two keys that exclude each other.
+const WAYS: [(&str, &str, bool); 3] =
+    [("", "requests = 1500", true), ("", "duration_s = 3.0", false), ("until_s = 3.0", "", true)];
 
 /// An answer, and what it says of keys.
 type Told = Result<(Vec<Row>, Vec<String>), Box<dyn Error>>;
@@ -190,8 +187,14 @@ fn check(command: &str, ask: fn(&str) -> Told, text: &str) -> BTreeSet<String> {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
 fn a_key_changes_the_answer_of_a_command_or_is_named() {
-    for (until, length) in ENDS {
+    for (until, length, stalls) in WAYS {
         let text = FILE.replace("END", until).replace("LENGTH", length);
+        let text = text.replace("SHARING", if stalls { "" } else { "sharing = \"processor\"" });
+        let text = text.replace(
+            "STALLS",
+            if stalls { "stalls = { lengths_ms = [1.0], shared = 0.5 }" } else { "" },
+        );
+        let either = if stalls { "stalls" } else { "device.sharing" };
         for (command, ask) in [
             ("run", run as fn(&str) -> Told),
             ("goodput", goodput),
@@ -199,9 +202,11 @@ fn a_key_changes_the_answer_of_a_command_or_is_named() {
             ("plan", plan),
         ] {
             let without = check(command, ask, &text);
-            for path in ["model.pages", "model.load_ms", "model.between", "stalls", "popularity"] {
+            for path in ["model.pages", "model.load_ms", "model.between", "popularity", "profiler"]
+            {
                 assert!(without.contains(path), "{command}: {path}: {without:?}");
             }
+            assert!(command == "plan" || without.contains(either), "{command}: {without:?}");
             let ends = ["until_s", "arrivals.requests", "arrivals.duration_s"];
             let is_own = ends.iter().any(|key| without.contains(*key));
             assert_eq!(is_own, command != "run", "{command}: {without:?}");

@@ -323,11 +323,10 @@ pub fn without_effect(
         seen.push(way);
         is_new
     });
-    let runs = |scenario: &Scenario| {
-        let cases = cases(scenario, &few, policy, asked)?;
-        Ok(cases.into_iter().map(|case| case.scenario.file).collect())
-    };
-    scenario.without_effect("the measured load takes its place", runs)
+    let parts: Vec<Part> = few.table.points.iter().flat_map(parts_of).collect();
+    let run =
+        |scenario: &Scenario, i: usize| Ok(loaded(scenario, &few, &parts[i], policy, asked)?.file);
+    scenario.without_effect("the measured load takes its place", parts.len(), run)
 }
 
 /// The model of a row: the one that it names, or the only one.

@@ -172,7 +172,7 @@ impl Scenario {
         let arrivals = self.file.arrivals.as_ref();
         let open = arrivals.and_then(|a| OpenLoad::read(&self.file, a, &self.files).ok());
         let of_load = open.map_or(Vec::new(), |load| load.notes(&self.file));
-        let unused = self.without_effect("no run looks at it", |s| Ok(vec![s.file.clone()]));
+        let unused = self.without_effect("no run looks at it", 1, |s, _| Ok(s.file.clone()));
         of_load.into_iter().chain(unused).collect()
     }
 

@@ -139,7 +139,7 @@ fn a_scenario_and_a_plan_are_written_from_what_files_say() {
     let text = place.read("s.toml");
     assert!(text.contains("name = \"a\"\n# Assumed: its model.\nmodel = \"m\""), "{text}");
     let run = place.run(&["run", "s.toml", "--format", "csv"]).ok();
-    let rows = read_csv("s", &run).expect("rows");
+    let rows: Vec<Row> = read_csv("s", &run).expect("rows");
     let requests = rows.iter().find(|r| r.metric == "requests" && r.scope == "all");
     assert_eq!(requests.and_then(|r| r.value), Some(400.0));
     place.run(&["calibrate", "s.toml", "log.csv"]).ok();

@@ -18,7 +18,6 @@ use orrery_reproduce::reproduce::{self, Outcome};
 use orrery_scenario::own::WorldFile;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{SpecError, kind};
-use orrery_sweep::grid::each_alone;
 use orrery_sweep::join::{check_forms, join};
 use orrery_sweep::manifest::Lister;
 use orrery_sweep::parts::{Ran, run_parts};
@@ -31,10 +30,6 @@ use orrery_sweep::work::Work;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use toml::Value;
-
-/// With more variants than this it is not looked for keys that change nothing in any.
-const VARIED_MAX: usize = 64;
 
 /// `orrery sweep`.
 #[derive(Debug, Args)]
@@ -102,7 +97,7 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
 }
 
 fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, SpecError> {
-    without_effect(file, &base).unwrap_or_default().iter().for_each(|note| say(note));
+    file.without_effect(&base, &[]).iter().for_each(|note| say(note));
     let lister = Lister::new(file, base)?;
     let jobs: usize = args.jobs.unwrap_or(0).into();
     let folder = match &args.output.out {
@@ -142,18 +137,6 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
     }
     say(&format!("{} cells run, {kept} were there; results in {shown}", pending.len()));
     join(&store, &args.output)
-}
-
-/// Keys of the base that change nothing in any cell. What is wrong with the file is said elsewhere.
-fn without_effect<S: Subject>(file: &SweepFile, base: &S) -> Result<Vec<String>, SpecError> {
-    let base = base.clone().with_policies(&file.policies)?;
-    let set: Vec<(String, Value)> = file.set.clone().into_iter().collect();
-    let varied = each_alone(&file.point, &file.axis).into_iter();
-    let varied: Vec<_> = varied.map(|own| [&set[..], &own].concat()).collect();
-    if varied.len() > VARIED_MAX {
-        return Ok(Vec::new());
-    }
-    Ok(base.without_effect(&base.policies()?, file.goodput.as_ref(), &varied))
 }
 
 fn stopped(folder: &Path) -> Answer {

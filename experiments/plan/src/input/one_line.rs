@@ -299,7 +299,7 @@ impl Line {
                 return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
             };
             let laws = self.names().into_iter().map(|m| format!("{m:?} = {}\n", law(&m, kind)));
-            let laws = format!("[instance.latency_on]\n{}", laws.collect::<String>());
+            let laws = format!("\n[instance.latency_on]\n{}", laws.collect::<String>());
             Ok(Instance { name: kind.clone(), law: String::new(), laws, price })
         };
         let kinds: Vec<Instance> = self.kinds.iter().map(instance).collect::<Result<_, _>>()?;

@@ -85,16 +85,16 @@ impl Origin<'_> {
             return Vec::new();
         };
         let all: Vec<u32> = vec![1; plan.instance.len()];
-        let runs = |scenario: &Scenario| {
+        let run = |scenario: &Scenario, _: usize| {
             let mut file = scenario.file.clone();
             (file.device, file.until_s) = (devices(plan, &all, false, None), None);
             if let Some(arrivals) = file.arrivals.as_mut().filter(|a| !a.is_finite()) {
                 (arrivals.requests, arrivals.duration_s) = (None, None);
             }
-            Ok(vec![file])
+            Ok(file)
         };
         let why = "the plan has its own machines, and says how long its runs are";
-        whole.without_effect(why, runs)
+        whole.without_effect(why, 1, run)
     }
 
     /// An error of a scenario that was made, at the key and line of what it was made from.

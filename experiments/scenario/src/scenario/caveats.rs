@@ -134,13 +134,7 @@ impl Scenario {
             self.unfit_profile.then_some(UNFIT),
             self.is_planned_otherwise(policy).then_some(PLANNED),
         ];
-        of_load
-            .into_iter()
-            .flatten()
-            .chain(broken)
-            .chain(one_stage)
-            .chain(loads_nothing)
-            .collect()
+        of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(loads_nothing).collect()
     }
 
     /// The same of a policy's answers of which nothing counts the batches by size.

@@ -58,15 +58,17 @@ const RULES: [Rule; 8] = [
 const NOT_ASKED: [&str; 4] = ["name", "seed", "policies", "allow_hopeless_slo"];
 
 impl Scenario {
-    /// The keys of its file that change nothing, in a sentence for each reason. `runs` says what a command makes of a
-    /// file, and `why` the reason of keys that make no difference there.
+    /// The keys of its file that change nothing, in a sentence for each reason. `run` says what a command makes of a file
+    /// for the first, second ... of its `runs`, and `why` the reason of keys that make no difference there.
     pub fn without_effect(
         &self,
         why: &'static str,
-        runs: impl Fn(&Scenario) -> Result<Vec<ScenarioFile>, SpecError>,
+        runs: usize,
+        run: impl Fn(&Scenario, usize) -> Result<ScenarioFile, SpecError>,
     ) -> Vec<String> {
         let Ok(table) = self.text().parse::<Table>() else { return Vec::new() };
-        let Ok(with) = runs(self) else { return Vec::new() };
+        let with = (0..runs).map(|i| run(self, i)).collect::<Result<Vec<_>, _>>();
+        let Ok(with) = with else { return Vec::new() };
         let (table, said) = (Value::Table(table), self.said());
         let reason = |path: &[String]| {
             let read = |other: Value| self.instead(&toml::to_string(&other).ok()?).ok();
@@ -77,23 +79,25 @@ impl Scenario {
                 return Some(None);
             }
             if less.file == self.file {
-                let is_law = path.iter().any(|part| part == "latency_on");
-                return Some(Some(match is_law {
-                    true => "no device is of that kind",
-                    false => ONE_APPLICATION,
-                }));
+                // Else it says what is so without it.
+                let is = |key: &str| path.iter().any(|part| part.starts_with(key));
+                let whys =
+                    [("latency_on", "no device is of that kind"), ("popularity", ONE_APPLICATION)];
+                return Some(whys.into_iter().find(|(key, _)| is(key)).map(|(_, why)| why));
             }
-            let less = runs(&less).ok()?;
-            let mut both = [with.clone(), less];
-            let is_same = |[a, b]: &[Vec<ScenarioFile>; 2]| a == b;
-            let mut whys = RULES.iter();
-            let mut found = Some(why);
-            while !is_same(&both) {
-                let (next, leave_out) = whys.next()?;
-                both.iter_mut().flatten().for_each(leave_out);
-                found = Some(next);
-            }
-            Some(found)
+            let rules = with.iter().enumerate().map(|(i, with)| {
+                let mut both = [with.clone(), run(&less, i).ok()?];
+                if both[0] == both[1] {
+                    return Some(0);
+                }
+                let last = RULES.iter().position(|(_, leave_out)| {
+                    both.iter_mut().for_each(leave_out);
+                    both[0] == both[1]
+                });
+                last.map(|i| i + 1)
+            });
+            let most = rules.collect::<Option<Vec<usize>>>()?.into_iter().max()?;
+            Some(Some(most.checked_sub(1).map_or(why, |i| RULES[i].0)))
         };
         let mut open: Vec<Vec<String>> = vec![Vec::new()];
         let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();

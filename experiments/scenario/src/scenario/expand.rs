@@ -147,9 +147,8 @@ fn devices(file: &ScenarioFile, models: usize) -> Result<(Vec<Device>, Vec<Strin
 fn leave_absent_kinds(file: &ScenarioFile, device: &[Device], models: &mut [Model]) {
     let listed: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
     let is_there = |kind: &str| device.iter().any(|d| d.kind == kind);
-    let is_slip = |kind: &str| {
-        !listed.contains(&kind) && nearest(kind, listed.iter().copied()).is_some()
-    };
+    let is_slip =
+        |kind: &str| !listed.contains(&kind) && nearest(kind, listed.iter().copied()).is_some();
     for model in models {
         model.latency_on.retain(|kind, _| is_there(kind) || is_slip(kind));
     }

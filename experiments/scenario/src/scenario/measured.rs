@@ -226,7 +226,9 @@ time = { constant = { ms = 1.0 } }
         assert_eq!(beside.notes(), [""; 0]);
         let absent = with(a10, &on("h200")).unwrap();
         assert_eq!(absent.canonical(), alone.canonical());
-        assert!(absent.notes()[0].contains("latency_on` changes nothing: no device is of that kind"));
+        assert!(
+            absent.notes()[0].contains("latency_on` changes nothing: no device is of that kind")
+        );
         let slip = with(a10, &on("a1O")).unwrap_err().to_string();
         assert!(slip.contains("did you mean `a10`?"), "{slip}");
         let wrong = format!("{none}{}", a10.replace("count = 2", "count = 2\nspeed = -1.0"));
