@@ -70,7 +70,8 @@ fn run(
         let call = Call::new(&input, audit, requests)?;
         let all = call.choose_all(policies)?;
         let seeds = Seeds { first: seed.unwrap_or(call.scenario.seed), count, until_ci: None };
-        call.scenario.setup(seeds.first).map_err(refused)?.notes.iter().for_each(|note| say(note));
+        call.scenario.setup(seeds.first).map_err(refused)?;
+        call.scenario.notes().iter().for_each(|note| say(note));
         say_slow::<Scenario>(all.iter().map(|chosen| &chosen.policy));
         let numbers: Vec<u64> = (0..count).map(|i| seeds.first.wrapping_add(i.into())).collect();
         let ran = call.runs(&all, &numbers, jobs.into())?;

@@ -140,3 +140,32 @@ fn every_request_of_a_random_log_has_a_story_that_ends_with_a_verdict() {
         }
     }
 }
+
+/// A batch that drops what is late has only the others: the reason counted the late ones, too.
+#[test]
+fn the_reason_of_a_batch_counts_the_items_that_run() {
+    let policy = policy("timeout[max_batch=4,max_wait_ms=2,window=triton,drop_expired=true]");
+    let log = MemoryLog { reasons: true, ..MemoryLog::default() };
+    let run = crowded(600).run_with(&policy, 1, log).unwrap_or_else(|e| panic!("{e}"));
+    let records = run.observer.1.records;
+    let why = |wanted: RequestId| {
+        let of = |r: &Record| match r {
+            Record::Why { request, text, .. } if *request == wanted => Some(text.clone()),
+            _ => None,
+        };
+        records.iter().find_map(of).expect("a reason")
+    };
+    let mut partial = 0;
+    for record in &records {
+        let Record::Issue { batch, .. } = record else { continue };
+        let text = why(batch.requests[0]);
+        let items = batch.requests.len();
+        let says = [format!("filled with {items}"), format!("a batch of {items} ")];
+        assert!(says.iter().any(|says| text.contains(says)), "{items}: {text}");
+        partial += usize::from(items < 4);
+    }
+    let is_late =
+        |r: &&Record| matches!(r, Record::End { .. }) && format!("{r:?}").contains("Expired");
+    let dropped = records.iter().filter(is_late).count();
+    assert!(partial > 5 && dropped > 20, "{partial} {dropped}");
+}

@@ -10,6 +10,7 @@ mod covering;
 mod csv_lines;
 mod determinism;
 mod differential;
+mod effect;
 mod example_policy;
 mod explain;
 mod forms;

@@ -107,7 +107,7 @@ fn what_does_not_hold_or_is_fitted_has_one_cause() {
     };
     let lines = kept();
     let asked = lines.iter().filter(|l| of_lines(l)).map(|l| (l.id.clone(), l.sentence));
-    let all = registry::causes();
+    let all = registry::causes().expect("causes");
     let given = all.iter().flat_map(|c| c.numbers().into_iter().map(|n| (c.id.clone(), n)));
     let mut given: Vec<_> = given.collect();
     given.sort();

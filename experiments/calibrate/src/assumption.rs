@@ -116,14 +116,13 @@ pub fn all() -> Vec<Assumption> {
             key: "model.NAME.between",
             unit: |_| "(0: linear, 1: next)",
             to: Objective::Median3,
-            range: |w| match gaps(w)?.is_empty() {
+            range: |w| match gaps(w).is_empty() {
                 true => Err("no size lies between two measured ones".to_string()),
                 false => Ok(Range::Whole(vec![0, 1])),
             },
             changes: |w, next| {
                 let between = if next == 0.0 { "linear" } else { "next" };
-                let key = |name| (format!("model.{name}.between"), Value::from(between));
-                gaps(w).unwrap_or_default().into_iter().map(key).collect()
+                gaps(w).into_iter().map(|key| (key, Value::from(between))).collect()
             },
         },
         Assumption {
@@ -158,23 +157,35 @@ fn limits() -> Vec<u32> {
 
 /// The models that the scenario's file lists itself: others have no key of their own.
 fn listed(w: &World<'_>) -> Result<Vec<(String, LatencyLaw)>, String> {
-    let text = w.scenario.text().parse::<Table>().unwrap_or_default();
-    let list = text.get("model").and_then(Value::as_array).cloned().unwrap_or_default();
     let models = &w.scenario.file.model;
-    if list.len() != models.len() {
+    if list(w, "model").len() != models.len() {
         return Err("models of a zoo, and copies, have no latency of their own to add to".into());
     }
     Ok(models.iter().map(|m| (m.name.clone(), m.latency.clone())).collect())
 }
 
-/// The listed models whose latencies were measured at some sizes, with others between them.
-fn gaps(w: &World<'_>) -> Result<Vec<String>, String> {
-    let sizes = w.scenario.measured_sizes();
+/// A list of tables of the scenario's file.
+fn list(w: &World<'_>, key: &str) -> Vec<Value> {
+    let text = w.scenario.text().parse::<Table>().unwrap_or_default();
+    text.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// The keys that say what a batch between two measured sizes takes, of models and zoos that have such sizes.
+fn gaps(w: &World<'_>) -> Vec<String> {
     let has_gap = |kind: &MeasuredSizes| {
         kind.between.is_some() && kind.sizes.windows(2).any(|two| two[1] > two[0] + 1)
     };
-    let own = listed(w)?.into_iter().zip(sizes).filter(|(_, kinds)| kinds.iter().any(has_gap));
-    Ok(own.map(|((name, _), _)| name).collect())
+    let names = w.scenario.model_names().into_iter().zip(w.scenario.measured_sizes());
+    let with_gap = names.filter(|(_, kinds)| kinds.iter().any(has_gap));
+    let with_gap: Vec<String> =
+        with_gap.map(|(name, _)| name.split('#').next().unwrap_or_default().into()).collect();
+    let name = |model: Value| Some(model.get("name")?.as_str()?.to_string());
+    let own: Vec<String> = list(w, "model").into_iter().filter_map(name).collect();
+    let is_of_zoo = with_gap.iter().any(|name| !own.contains(name));
+    let zoos = if is_of_zoo { list(w, "zoo").len() } else { 0 };
+    let models = own.iter().filter(|name| with_gap.contains(name));
+    let models = models.map(|name| format!("model.{name}.between"));
+    models.chain((0..zoos).map(|i| format!("zoo[{i}].between"))).collect()
 }
 
 /// The smallest fixed part of a law, which may be taken away; why it has none.

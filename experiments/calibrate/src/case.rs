@@ -309,6 +309,26 @@ pub fn cases(
     parts.iter().enumerate().map(of).collect()
 }
 
+/// Keys of the scenario that change nothing in any case; one row of each way of loading stands for the others.
+pub fn without_effect(
+    scenario: &Scenario,
+    measured: &Measurements,
+    policy: &PolicySpec,
+    asked: &Asked,
+) -> Vec<String> {
+    let (mut few, mut seen) = (measured.clone(), Vec::new());
+    few.table.points.retain(|point| {
+        let way = (std::mem::discriminant(&point.load), point.size > 1, point.model.clone());
+        let is_new = !seen.contains(&way);
+        seen.push(way);
+        is_new
+    });
+    let parts: Vec<Part> = few.table.points.iter().flat_map(parts_of).collect();
+    let run =
+        |scenario: &Scenario, i: usize| Ok(loaded(scenario, &few, &parts[i], policy, asked)?.file);
+    scenario.without_effect("the measured load takes its place", parts.len(), run)
+}
+
 /// The model of a row: the one that it names, or the only one.
 fn model_of(scenario: &Scenario, point: &Point) -> String {
     let names = scenario.model_names();

@@ -31,6 +31,7 @@ mod value;
 pub use case::{Case, Measurements};
 pub use evidence::{Evidence, Found, Noise};
 pub use fit::{Fitted, Tried};
+pub use moved::named_from;
 pub use orrery_import::{ARRIVALS, Arriving, Options};
 pub use value::{Values, WHAT};
 
@@ -93,6 +94,7 @@ pub fn calibrate(
     let (measured, mut notes) = case::replayable(scenario, measured)?;
     let cases = case::cases(scenario, &measured, &policy, &asked)?;
     notes.extend(case::unmeasured(&cases, asked.seed)?);
+    notes.extend(case::without_effect(scenario, &measured, &policy, &asked));
     let all: Vec<usize> = (0..cases.len()).collect();
     let ours = fit::run(&cases, &all, &[], asked.seed)?;
     let mut evidence = Evidence::of(&cases, asked.seed)?;

@@ -13,6 +13,13 @@ pub fn moved(text: &str, from: &Path, to: &Path) -> String {
     toml::to_string(&value).unwrap_or_else(|_| text.to_string())
 }
 
+/// What a file is called from a folder.
+pub fn named_from(file: &Path, folder: &Path) -> String {
+    let name = file.file_name().map(PathBuf::from).unwrap_or_default();
+    let way = way(file.parent().unwrap_or(Path::new("")), folder);
+    way.map_or(file.to_path_buf(), |way| way.join(name)).display().to_string()
+}
+
 fn rename(value: &mut Value, from: &Path, way: &Path) {
     match value {
         Value::Table(table) => {

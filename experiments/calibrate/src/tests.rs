@@ -331,3 +331,30 @@ fn rows_of_several_models_are_told_apart() {
     assert!(rows.iter().any(|r| r.axis("model") == Some("other")));
     assert!(c.document().to_text().contains(&format!("1 client of {first}")));
 }
+
+/// Of a zoo and of copies as of a listed model.
+#[test]
+fn padding_up_to_a_measured_size_is_tried_for_every_model_with_gaps() {
+    let zoo = "[[zoo]]\nname = \"nvidia\"\ngpu = \"A100-80GB\"\nmodels = [\"resnet50-fp16\"]\nslo_ms = 50.0\n";
+    let (model, rest) = SCENARIO.split_once("[arrivals]").unwrap();
+    let head = model.split_once("[[model]]").unwrap().0;
+    let of_zoo = format!("{head}{zoo}[arrivals]{rest}");
+    let copies = SCENARIO.replace("name = \"m\"", "name = \"m\"\ncopies = 2");
+    let all_measured = SCENARIO.replace("[4, 11.0], [8, 19.0]", "[3, 11.0], [4, 19.0]");
+    let all_measured = all_measured.replace("between = \"next\"\n", "");
+    let padding = assumption::all().into_iter().find(|a| a.key.ends_with("between")).unwrap();
+    for (text, key) in [
+        (of_zoo, Some("zoo[0].between")),
+        (copies, Some("model.m.between")),
+        (SCENARIO.to_string(), Some("model.m.between")),
+        (all_measured, None),
+    ] {
+        let scenario = Scenario::from_text("s.toml", &text).unwrap();
+        let policy = scenario.policies().unwrap().remove(0);
+        let world = assumption::World { scenario: &scenario, policy: &policy, fitted: &[] };
+        assert_eq!((padding.range)(&world).is_ok(), key.is_some(), "{text}");
+        let changes = (padding.changes)(&world, 1.0);
+        assert_eq!(changes.first().map(|c| c.0.as_str()), key, "{text}");
+        scenario.with(&changes).unwrap();
+    }
+}

@@ -144,7 +144,7 @@ fn the_cheapest_pool_is_the_one_that_brute_force_finds() {
         assert_eq!(cost(&found), cheapest, "{load}");
         let answer = &found.answers[0];
         assert!(answer.searched.simulated <= answer.searched.pools);
-        assert!(answer.choices.iter().all(|c| c.headroom(load) > -0.05), "{answer:?}");
+        assert!(answer.choices.iter().all(|c| c.headroom(load) > Some(-0.05)), "{answer:?}");
     }
 }
 

@@ -77,7 +77,8 @@ pub fn with(e: &Experiment, rows: &[Row], own: KindDocument) -> Page {
 
 /// The causes of what does not hold in a shipped experiment as it is.
 fn explain(e: &Experiment, checked: &mut [Checked]) {
-    let causes = if e.changed.is_empty() { registry::causes() } else { Vec::new() };
+    // A damaged file of causes is an error before anything runs.
+    let causes = registry::causes().ok().filter(|_| e.changed.is_empty()).unwrap_or_default();
     for cause in causes.into_iter().filter(|cause| cause.id == e.id) {
         for n in cause.numbers() {
             let claim = n.checked_sub(1).and_then(|i| Some((e.claim.get(i)?, checked.get_mut(i)?)));

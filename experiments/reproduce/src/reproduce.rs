@@ -195,6 +195,7 @@ fn left_out(all: &Experiment, e: &Experiment) -> Result<LeftOut, SpecError> {
 /// When a part of it is wrong, a run cannot be made, or `out` cannot be written.
 pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
     let e = with(e, asked)?;
+    registry::causes()?;
     let runner = e.kind.runner(&e, asked.until_ci)?;
     if let Some(path) = &how.plot {
         figure::check(&e, &*runner, path)?;

@@ -78,9 +78,21 @@ impl Cause {
 }
 
 /// All causes.
-pub fn causes() -> Vec<Cause> {
-    let mut lines = csv::Reader::from_reader(include_bytes!("../causes.csv").as_slice());
-    lines.deserialize().filter_map(Result::ok).collect()
+///
+/// # Errors
+/// When a line of the file is none, with its number.
+pub fn causes() -> Result<Vec<Cause>, SpecError> {
+    read_causes(include_str!("../causes.csv"))
+}
+
+fn read_causes(text: &str) -> Result<Vec<Cause>, SpecError> {
+    let mut lines = csv::Reader::from_reader(text.as_bytes());
+    let wrong = |e: csv::Error| {
+        let line = e.position().map_or(0, csv::Position::line);
+        let file = format!("experiments/reproduce/causes.csv:{line}");
+        SpecError::Parse { file, message: format!("{e}\n  remedy: correct the line") }
+    };
+    lines.deserialize().map(|line| line.map_err(wrong)).collect()
 }
 
 /// The text of a shipped file of numbers.
@@ -98,4 +110,20 @@ pub fn unknown(key: &str, id: &str, verb: &str) -> SpecError {
     let hint = hint(id, ids());
     let allowed = one_of(id, ids());
     SpecError::value(key, format!("`{id}`"), allowed, format!("{hint}{verb} `orrery list`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_causes_that_is_none_is_an_error_with_its_number() {
+        let head = "id,sentences,cause,sure,shown_by,why,read_by\n";
+        let line = "orloj-table-3,1,unstated cost,likely,,why,2\n";
+        assert_eq!(read_causes(&format!("{head}{line}{line}")).unwrap().len(), 2);
+        for wrong in ["orloj-table-3,1\n", "orloj-table-3,1,unstated cost,likely,,why,two\n"] {
+            let error = read_causes(&format!("{head}{line}{wrong}")).unwrap_err().to_string();
+            assert!(error.starts_with("experiments/reproduce/causes.csv:3"), "{error}");
+        }
+    }
 }

@@ -107,8 +107,6 @@ pub struct Setup {
     pub penalties: Vec<Penalty>,
     /// What the scheduler's own time costs.
     pub scheduler: Cost,
-    /// What a reader of the results should know: shares of a trace, say. For stderr.
-    pub notes: Vec<String>,
 }
 
 impl Setup {
@@ -355,7 +353,6 @@ impl Setup {
             slo_steps: Vec::new(),
             penalties: Vec::new(),
             scheduler: Cost::default(),
-            notes: Vec::new(),
         }
     }
 

@@ -17,6 +17,7 @@ mod check_load;
 mod clients;
 mod delays;
 pub mod disturbance;
+mod effect;
 mod expand;
 pub mod file;
 mod imported;
@@ -166,41 +167,13 @@ impl Scenario {
         self.origins.device(i).unwrap_or("device")
     }
 
-    /// What a reader of the results should know of the files that it names, as in [`Setup::notes`].
+    /// What a reader of the results should know: of the files that it names, and of its keys that change nothing in a run.
     pub fn notes(&self) -> Vec<String> {
         let arrivals = self.file.arrivals.as_ref();
         let open = arrivals.and_then(|a| OpenLoad::read(&self.file, a, &self.files).ok());
-        self.notes_with(open.as_ref())
-    }
-
-    fn notes_with(&self, open: Option<&OpenLoad>) -> Vec<String> {
         let of_load = open.map_or(Vec::new(), |load| load.notes(&self.file));
-        of_load.into_iter().chain(self.without_effect()).collect()
-    }
-
-    /// What the file says that changes nothing.
-    fn without_effect(&self) -> Vec<String> {
-        let (file, absent) = (&self.file, self.origins.absent());
-        let none = absent.join(", ");
-        let counts = file.device.iter().any(|d| d.memory_pages.is_some());
-        let mut models = file.model.iter().enumerate();
-        let weighs =
-            models.any(|(i, m)| self.origins.is_written(i) && (m.pages > 0 || m.load_ms > 0.0));
-        let reads = |policy: &String| PolicySpec::parse(policy).is_ok_and(|p| p.needs_profiler());
-        let unread = !file.policies.is_empty() && !file.policies.iter().any(reads);
-        let notes = [
-            (!absent.is_empty())
-                .then(|| format!("no device is a {none}: its `latency_on` is not used")),
-            (weighs && !counts).then(|| {
-                "`pages` and `load_ms` change nothing: no device has `memory_pages`".to_string()
-            }),
-            (file.profiler.is_some() && unread).then(|| {
-                "`profiler` changes nothing: of these policies none learns from it \
-                 (`orloj[relearn_every=500]` does)"
-                    .to_string()
-            }),
-        ];
-        notes.into_iter().flatten().map(|note| format!("{}: {note}", self.source.path)).collect()
+        let unused = self.without_effect("no run looks at it", 1, |s, _| Ok(s.file.clone()));
+        of_load.into_iter().chain(unused).collect()
     }
 
     /// The policies to run.
@@ -304,7 +277,6 @@ impl Scenario {
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         let kinds = pools::kinds(file, &world, &sent)?;
         Ok(Setup {
-            notes: self.notes_with(open.as_ref()),
             believed: kinds.iter().map(|told| told.laws[told.base as usize].clone()).collect(),
             kinds,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,

@@ -28,7 +28,9 @@ pub fn document<S: Subject>(
     let none = answers().filter(|r| r.value.is_none());
     let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
     page.section("No answer", Part::list(why));
-    page.section(TO_KNOW, Part::list(notes(rows, search, &scenario.warm_up(Some(search)))));
+    let unused = scenario.without_effect(policies, Some(search), &[Vec::new()]);
+    let notes = notes(rows, search, &scenario.warm_up(Some(search)));
+    page.section(TO_KNOW, Part::list([notes, unused].concat()));
     Ok(page)
 }
 

@@ -192,6 +192,12 @@ pub fn check_apart(points: &[Point]) -> Result<(), SpecError> {
     Err(SpecError::value(key, &points[i].axes, allowed, "add an axis that tells the two apart"))
 }
 
+/// The changes of each point and of each value of an axis, alone; none where nothing is varied.
+pub fn each_alone(points: &[Point], axes: &[Axis]) -> Vec<Vec<(String, Value)>> {
+    let of_axes = axes.iter().flat_map(|axis| combinations(&[], std::slice::from_ref(axis), None));
+    combinations(points, &[], None).chain(of_axes).map(|c| c.changes).collect()
+}
+
 /// The combinations; with `sample`, so many of them, in their order. They are made one by one: a million
 /// would fill the memory.
 pub fn combinations<'a>(

@@ -3,6 +3,7 @@
 use super::goodput::{Find, Search, Searched};
 use super::hash;
 use super::replication::Replication;
+use super::scenario_search::{least_warm_up_s, searched};
 use super::seeds::Seeds;
 use super::watch::scope_names;
 use orrery_report::page::counted;
@@ -98,6 +99,16 @@ pub trait Subject:
     /// What is to be known of a policy's results before it is run.
     fn caveats(&self, policy: &Self::Policy) -> Vec<&'static str>;
 
+    /// The keys of its file that change nothing, whichever of these changes are made to it.
+    fn without_effect(
+        &self,
+        _policies: &[Self::Policy],
+        _search: Option<&Search>,
+        _changes: &[Vec<(String, Value)>],
+    ) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The rule by which the warm-up of a run is cut, and of a search.
     fn warm_up(&self, search: Option<&Search>) -> String;
 
@@ -167,6 +178,22 @@ impl Subject for Scenario {
 
     fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
         Scenario::caveats(self, policy)
+    }
+
+    fn without_effect(
+        &self,
+        policies: &[PolicySpec],
+        search: Option<&Search>,
+        changes: &[Vec<(String, Value)>],
+    ) -> Vec<String> {
+        let least_s = search.map(|search| least_warm_up_s(self, search, policies));
+        let Ok(least_s) = least_s.transpose() else { return Vec::new() };
+        let run = |scenario: &Scenario, i: usize| {
+            let changed = scenario.with(&changes[i])?;
+            Ok(least_s.map_or(changed.clone(), |s| searched(&changed, s)).file)
+        };
+        let why = search.map_or("no run looks at it", |_| "a search says how long its runs are");
+        Scenario::without_effect(self, why, changes.len(), run)
     }
 
     fn warm_up(&self, search: Option<&Search>) -> String {

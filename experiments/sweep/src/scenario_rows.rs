@@ -26,9 +26,8 @@ pub fn rows_of_scenario(
     done: Option<&Replication>,
     bound: bool,
 ) -> Result<Vec<Row>, SpecError> {
-    for note in scenario.setup(seeds.first)?.notes {
-        say(&note);
-    }
+    scenario.setup(seeds.first)?;
+    scenario.notes().iter().for_each(|note| say(note));
     say_slow::<Scenario>(policies);
     let bound_of =
         |seed: u64| Bound::of(&scenario.setup(seed)?, seed).map_err(|error| scenario.placed(error));

@@ -8,6 +8,7 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::Arrivals;
 use orrery_scenario::search::{self, How, Load, Probe, REQUESTS_ENDLESS, capacity_per_s};
 use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::time::Span;
 use toml::Value;
 
 /// Requests of the run at the answer, at most.
@@ -77,10 +78,7 @@ impl Searched for Scenario {
         seed: u64,
     ) -> Result<Replication, SpecError> {
         let models = self.model_names().len() as u64;
-        let mut limited = endless(self.clone());
-        if !self.is_finite() {
-            limited.file.warm_up_s = limited.file.warm_up_s.max(search.run_warm_up_s());
-        }
+        let mut limited = searched(self, search.run_warm_up_s());
         let warm_up_s = limited.file.warm_up_s;
         if let Some(arrivals) = &mut limited.file.arrivals {
             let counted = search.requests_per_model.saturating_mul(models).min(RUN_REQUESTS);
@@ -125,6 +123,31 @@ fn quantile(sizes: &[u64], q: f64) -> Option<usize> {
         below += n;
         all > 0 && below as f64 >= q * all as f64
     })
+}
+
+/// A scenario whose arrivals do not end, with a warm-up of `least_s` or more; that of a list is its own.
+pub(super) fn searched(scenario: &Scenario, least_s: f64) -> Scenario {
+    let mut searched = endless(scenario.clone());
+    if !scenario.is_finite() {
+        searched.file.warm_up_s = searched.file.warm_up_s.max(least_s);
+    }
+    searched
+}
+
+/// The warm-up that a search has at least: a shorter one changes nothing.
+pub(super) fn least_warm_up_s(
+    scenario: &Scenario,
+    search: &Search,
+    policies: &[PolicySpec],
+) -> Result<f64, SpecError> {
+    let setup = endless(scenario.clone()).setup(scenario.seed)?;
+    let of = |policy: &PolicySpec| {
+        let load = Load::Steady { rate_per_s: 1.0, capacity_per_s: None };
+        let subject = search::subject(scenario, &setup, policy, load);
+        let rule = search.terms().rule(search::Subject { warm_up: Span::ZERO, ..subject }, How::USUAL);
+        rule.warm_up.as_secs_f64()
+    };
+    Ok(policies.iter().map(of).fold(search.run_warm_up_s(), f64::min))
 }
 
 /// A scenario whose arrivals do not end.

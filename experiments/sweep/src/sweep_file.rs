@@ -5,6 +5,7 @@
 
 use super::goodput::Search;
 use super::grid::{self, Axis, Point, Sample};
+use super::scenario_cell::Subject;
 use super::seeds::Until;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -18,6 +19,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Value;
+
+/// With more variants it is not looked for keys that change nothing in any.
+const VARIED_MAX: usize = 64;
+
+/// Keys with their values.
+pub type Changes = Vec<(String, Value)>;
 
 /// A sweep file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -126,6 +133,24 @@ impl SweepFile {
     /// The path of the base scenario, or file of tokens.
     pub fn base_path(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(&self.scenario)
+    }
+
+    /// Keys of the base that change nothing in any cell, nor with `more` changes, each alone. What is wrong with the file
+    /// is said elsewhere.
+    pub fn without_effect<S: Subject>(&self, base: &S, more: &[Changes]) -> Vec<String> {
+        let named = base.clone().with_policies(&self.policies);
+        let Ok((base, policies)) = named.and_then(|base| Ok((base.clone(), base.policies()?)))
+        else {
+            return Vec::new();
+        };
+        let set: Changes = self.set.clone().into_iter().collect();
+        let varied = grid::each_alone(&self.point, &self.axis);
+        let varied = varied.iter().chain(more).map(|own| [&set[..], own].concat());
+        let varied: Vec<Changes> = varied.collect();
+        if varied.len() > VARIED_MAX {
+            return Vec::new();
+        }
+        base.without_effect(&policies, self.goodput.as_ref(), &varied)
     }
 
     /// Names filled in where they are left out, everything checked.

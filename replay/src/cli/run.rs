@@ -81,6 +81,7 @@ impl Run {
         self.check_options()?;
         let scenario = Scenario::load(&self.scenario)?;
         check_mode(self.mode, &scenario)?;
+        scenario.notes().iter().for_each(|note| say(note));
         let seed = self.seed.unwrap_or(scenario.seed);
         let profiles = self.profile.iter().map(|file| ProfileFile::read(file));
         let profiles = profiles.collect::<Result<Vec<_>, _>>()?;

@@ -116,6 +116,39 @@ fn what_a_log_does_not_say_is_in_the_report_and_in_every_form_of_a_run() {
     }
 }
 
+/// From files to a run, a calibration and a plan, without a line by hand; what nobody said is marked as assumed.
+#[test]
+fn a_scenario_and_a_plan_are_written_from_what_files_say() {
+    let place = Place::with("l.csv", "batch,latency_ms\n1,5.0\n2,6.0\n4,8.0\n");
+    let log: String = (0..400).map(|i| format!("{},a,5.1\n", f64::from(i) * 0.004)).collect();
+    place.write("log.csv", format!("arrival_s,name,latency_ms\n{log}"));
+    let import = |files: &[&str]| {
+        let made = ["--model", "m", "--scenario", "s.toml", "--plan", "p.toml", "--force"];
+        place.run(&[&["import"], files, &made].concat())
+    };
+    import(&["l.csv"]).ok();
+    let text = place.read("s.toml");
+    for says in
+        ["policies = [\"fifo[max_batch=4]\"]", "[1, 5.0]", "# Assumed: half of what one device"]
+    {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    place.run(&["run", "s.toml"]).ok();
+    place.run(&["-q", "plan", "p.toml", "--exact", "--seeds", "2"]).ok();
+    import(&["l.csv", "log.csv"]).ok();
+    let text = place.read("s.toml");
+    assert!(text.contains("name = \"a\"\n# Assumed: its model.\nmodel = \"m\""), "{text}");
+    let run = place.run(&["run", "s.toml", "--format", "csv"]).ok();
+    let rows: Vec<Row> = read_csv("s", &run).expect("rows");
+    let requests = rows.iter().find(|r| r.metric == "requests" && r.scope == "all");
+    assert_eq!(requests.and_then(|r| r.value), Some(400.0));
+    place.run(&["calibrate", "s.toml", "log.csv"]).ok();
+    place.run(&["-q", "plan", "p.toml", "--exact", "--seeds", "2"]).ok();
+    import(&["log.csv"]).refused(&["--scenario", "workload of log.csv", "latencies by batch size"]);
+    // A file that was changed by hand stays.
+    place.run(&["import", "l.csv", "--scenario", "s.toml"]).refused(&["--scenario", "--force"]);
+}
+
 #[test]
 fn an_import_that_lacks_something_is_refused_with_the_remedy() {
     let place = place();

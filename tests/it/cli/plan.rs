@@ -227,6 +227,29 @@ fn a_plan_in_one_line_writes_the_file_that_it_answers() {
     place.run(&l4).refused(&["--kinds", "`h200`", "no measured latencies are shipped"]);
 }
 
+/// A measured profile is asked as a zoo's model is; of a table of several GPUs each is one of the types.
+#[test]
+fn a_plan_in_one_line_takes_a_measured_profile() {
+    let place = Place::with("l.csv", "batch,latency_ms\n1,5.0\n4,8.0\n");
+    let rows = "m,t4,1,9.0\nm,t4,4,12.0\nm,v100,1,4.0\nm,v100,4,6.0\n";
+    place.write("two.csv", format!("model,gpu,batch,latency_ms\n{rows}"));
+    let ask = |more: &[&str]| {
+        let asked = ["-q", "plan", "--rate", "300", "--slo", "50ms", "--exact", "--seeds", "2"];
+        place.run(&[&asked[..], more].concat())
+    };
+    let prices = ["--price", "t4=0.5", "--price", "v100=0.9"];
+    let text = ask(&["--profile", "l.csv", "--kinds", "t4", "--price", "t4=0.5"]).ok();
+    assert!(text.contains(" t4 under "), "{text}");
+    assert_eq!(place.run(&["-q", "plan", "l-300.toml", "--exact", "--seeds", "2"]).ok(), text);
+    let two = ["--profile", "two.csv", "--model", "m", "--kinds", "t4,v100", "--write", "two.toml"];
+    ask(&[&two[..], &prices].concat()).ok();
+    assert!(place.read("two.toml").contains("gpu = \"v100\""));
+    ask(&["--profile", "l.csv", "--kinds", "t4"]).refused(&["no price of t4", "--price t4="]);
+    ask(&["--profile", "l.csv"]).refused(&["--kinds"]);
+    let other = ["--profile", "two.csv", "--model", "x", "--kinds", "t4", "--price", "t4=0.5"];
+    ask(&other).refused(&["two.csv", "`x`"]);
+}
+
 /// What is set by hand is what the file would say, and every row and the text say so.
 #[test]
 fn a_key_of_a_plan_that_is_set_is_that_of_the_file() {

@@ -110,7 +110,8 @@ pub struct Ran {
     args: String,
     code: Option<i32>,
     stdout: String,
-    stderr: String,
+    /// What it said.
+    pub stderr: String,
 }
 
 impl Ran {

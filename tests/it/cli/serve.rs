@@ -649,3 +649,18 @@ fn the_page_is_small() {
     let help = Command::new(program()).args(["serve", "--help"]).output().expect("help");
     assert!(String::from_utf8_lossy(&help.stdout).contains("--port"));
 }
+
+/// The message is about the file as it is, whose lines are others than those of the text that is made of it.
+#[test]
+fn a_key_that_is_set_wrongly_is_refused_as_in_a_run() {
+    let place = Place::with("s.toml", format!("# A head.\n\n{SCENARIO}"));
+    for set in ["grwth=2", "arrivals.gamma.shape=-1.0", "model.m.slo_ms=-5.0"] {
+        let said = |command: &str| {
+            let ran = place.run(&[command, "s.toml", "--set", set]);
+            let said = ran.stderr.clone();
+            ran.refused(&["remedy"]);
+            said
+        };
+        assert_eq!(said("serve"), said("run"));
+    }
+}

@@ -255,12 +255,12 @@ fn length(text: &str) -> usize {
 fn readme_has_at_most_900_words_and_no_page_more_than_3500() {
     for page in pages() {
         let text = read(&page);
-        let most = if page == "README.md" { 900 } else { 3_500 };
+        // README's generated parts are read as the others are.
+        let (words, most) = match page == "README.md" {
+            true => (text.split_whitespace().count(), 900),
+            false => (length(&text), 3_500),
+        };
         let is_made = text.contains("<!-- Generated from ");
-        assert!(
-            is_made || length(&text) <= most,
-            "{page}: {} words, at most {most}",
-            length(&text)
-        );
+        assert!(is_made || words <= most, "{page}: {words} words, at most {most}");
     }
 }

@@ -1,4 +1,6 @@
-//! `orrery import`: what other tools wrote, as a profile, a workload or a measured table.
+//! `orrery import`: what other tools wrote, as a profile, a workload or a measured table, and as a scenario.
+
+mod scenario;
 
 use clap::{Args, ValueEnum};
 use orrery_import::{
@@ -52,6 +54,13 @@ pub struct Import {
     /// Write the table that a scenario or `orrery calibrate` reads to this file.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub out: Option<PathBuf>,
+    /// Also write a scenario of the profiles among the files, with a workload among them as its load. What no file
+    /// says is assumed, in a comment.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub scenario: Option<PathBuf>,
+    /// Also write a plan for that scenario.
+    #[arg(long, value_name = "FILE", requires = "scenario", help_heading = WITHOUT_EFFECT)]
+    pub plan: Option<PathBuf>,
     /// Also write the report as Markdown.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub markdown: Option<PathBuf>,
@@ -104,6 +113,7 @@ fn examples() -> String {
          Examples:\n  \
          orrery import scenarios/triton/perf_analyzer.csv\n  \
          orrery import scenarios/triton/perf_analyzer.csv --as profile --out profile.csv\n  \
+         orrery import latencies.csv access.csv --model bert --scenario bert.toml --plan plan.toml\n  \
          orrery import b1.json b8.json --batch 1 --batch 8 --model bert --out bert.csv\n  \
          orrery import access.csv --time-format '%d.%m.%Y %H:%M:%S' --as measured",
         help()
@@ -138,9 +148,21 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
         let open = || if is_shipped { shipped(&name) } else { Input::open(path) };
         readings.push(read(&File::new(&name, &open), &options)?);
     }
-    // Of several files, what all can become.
-    let parts = readings.iter().map(|r| Ok((r.file.clone(), r.content(kind)?.clone())));
+    // Of several files, what all can become; a scenario has its load from one of them.
+    let of_kind = |r: &Reading, kind| r.contents.iter().any(|c| c.kind() == kind);
+    let is_load = |r: &&Reading| {
+        args.scenario.is_some() && !of_kind(r, Kind::Profile) && of_kind(r, Kind::Workload)
+    };
+    let (loads, others): (Vec<&Reading>, Vec<&Reading>) = readings.iter().partition(is_load);
+    let parts = if others.is_empty() { &loads } else { &others };
+    let parts = parts.iter().map(|r| Ok((r.file.clone(), r.content(kind)?.clone())));
     let content = join(parts.collect::<Result<_, SpecError>>()?)?;
+    let workload = loads.first().map(|r| r.content(Some(Kind::Workload))).transpose()?;
+    let load = match workload {
+        Some(Content::Workload(workload)) => Some((Path::new(&loads[0].file), workload)),
+        _ => None,
+    };
+    scenario::write(args, &content, &others, load)?;
     if let Content::Workload(workload) = &content {
         readings[0].notes.push(unsaid(workload, args.alone_ms));
     }
@@ -167,7 +189,12 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
 /// Whether everything that is written will find its place, and numbers are possible.
 fn check(args: &Import) -> Result<(), SpecError> {
     args.html.as_deref().map_or(Ok(()), page::check)?;
-    for (option, path) in [("--out", &args.out), ("--markdown", &args.markdown)] {
+    for (option, path) in [
+        ("--out", &args.out),
+        ("--scenario", &args.scenario),
+        ("--plan", &args.plan),
+        ("--markdown", &args.markdown),
+    ] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
     let given = [("--batch", "sizes", args.batch.len()), ("--model", "names", args.model.len())];

@@ -19,6 +19,7 @@ use std::path::PathBuf;
   orrery plan scenarios/plans/kairos-five.toml
   orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
   orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1
+  orrery plan --profile latencies.csv --rate 400 --slo 50ms --kinds t4 --price t4=0.526
   orrery plan my.toml --over slo=50ms,80ms,120ms --over load=1,2
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
@@ -27,8 +28,8 @@ budget=USD, bad_rate=SHARE, survive=N, survive=TYPE; separate several with comma
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
 pub struct Plan {
-    /// The plan file (docs/plan.md); or ask in one line with `--model`.
-    #[arg(required_unless_present = "models", conflicts_with = "models")]
+    /// The plan file (docs/plan.md); or ask in one line with `--model` or `--profile`.
+    #[arg(required_unless_present = "asked", conflicts_with = "asked")]
     pub file: Option<PathBuf>,
     // No doc comment: clap would print it.
     #[command(flatten)]

@@ -97,6 +97,7 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
 }
 
 fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, SpecError> {
+    file.without_effect(&base, &[]).iter().for_each(|note| say(note));
     let lister = Lister::new(file, base)?;
     let jobs: usize = args.jobs.unwrap_or(0).into();
     let folder = match &args.output.out {

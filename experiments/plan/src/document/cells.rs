@@ -44,9 +44,9 @@ pub fn carries(choice: &Choice) -> Field {
     rate(choice.edge.rate_per_s).with(choice.edge.interval.map_or(String::new(), interval))
 }
 
-/// Headroom in percent, with its sign.
+/// Headroom in percent, with its sign; `-` of no load.
 pub fn headroom(load_per_s: f64, choice: &Choice) -> Field {
-    share(choice.headroom(load_per_s))
+    choice.headroom(load_per_s).map_or(Field::none(), share)
 }
 
 /// A share more or less, in percent.

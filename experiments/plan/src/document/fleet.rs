@@ -81,7 +81,7 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Fi
     };
     let good_per_s: Option<f64> = solved.answers.iter().map(good).sum();
     let million = fleet.cost.zip(good_per_s).and_then(|(cost, rate)| cost.usd_per_million(rate));
-    let headroom = solved.answers.iter().filter_map(|a| Some(a.best()?.headroom(a.load_per_s)));
+    let headroom = solved.answers.iter().filter_map(|a| a.best()?.headroom(a.load_per_s));
     let or_none = |field: Option<Field>| field.unwrap_or_default();
     vec![
         name(solved.what_if.as_deref().unwrap_or("(as it is)")),

@@ -90,6 +90,7 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
     };
     page.ask("simulated", format!("{} seeds of {length}", p.plan.seeds));
     page.ask("prices", source(first).unwrap_or_default());
+    page.ask("without effect", p.without_effect().join("\n"));
     page.ask("also tried", asked::robust(p));
     let asked: Vec<&str> = what_ifs.iter().filter_map(|s| s.what_if.as_deref()).collect();
     page.ask("what if", asked.join("\n"));

@@ -214,7 +214,6 @@ fn of_choice(
         row(metric::COST_PER_MONTH, usd_per_month(choice.cost), None),
         row(metric::LOAD, load, None),
         row(metric::ALLOWABLE, edge.rate_per_s, edge.interval),
-        row(metric::HEADROOM, choice.headroom(load), headroom),
         bad_at_load(
             row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
             choice,
@@ -223,6 +222,9 @@ fn of_choice(
         ),
         row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
     ];
+    // Of no load there is none.
+    let above = choice.headroom(load).map(|share| row(metric::HEADROOM, share, headroom));
+    rows.splice(4..4, above);
     let per_million = [
         (metric::USD_PER_MILLION_AT_LOAD, choice.usd_per_million_at_load(load)),
         (metric::USD_PER_MILLION_AT_EDGE, choice.usd_per_million_at_edge(p.plan.target())),

@@ -210,7 +210,10 @@ pub fn for_little_more(
         None => roomier(problem, answer)?,
     };
     let (best, other) = (answer.best()?, answer.choices.get(place)?);
-    let headroom = |c: &Choice| format!("{:.0} %", c.headroom(answer.load_per_s) * 100.0);
+    let headroom = |c: &Choice| {
+        let share = c.headroom(answer.load_per_s);
+        share.map_or("-".to_string(), |share| format!("{:.0} %", share * 100.0))
+    };
     let pool = match problem.policies.len() {
         1 => problem.words(&other.counts),
         _ => format!("{} under {}", problem.words(&other.counts), other.policy),

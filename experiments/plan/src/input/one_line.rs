@@ -1,4 +1,5 @@
-//! A plan that is asked in one line: the text of its file, from words and the shipped zoo and prices.
+//! A plan that is asked in one line: the text of its file, from words, the shipped prices, and the shipped zoo or a
+//! profile that somebody measured.
 //!
 //! A word for a model or a type may be the beginning of a name. What was taken for it is written into the file,
 //! with the names that it might have been as well.
@@ -30,8 +31,10 @@ const POLICIES: [&str; 2] = ["symphony", "clockwork"];
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// Models, by name or by its beginning.
+    /// Models, by name or by its beginning; those of a profile by name.
     pub models: Vec<String>,
+    /// Measured latencies in place of a zoo's: the file's path from the plan's folder, and whether it tells GPUs apart.
+    pub profile: Option<(String, bool)>,
     /// The load of all models together, in requests/s.
     pub rate_per_s: f64,
     /// With its unit: `100ms`.
@@ -44,6 +47,17 @@ pub struct Line {
     pub prices: Vec<String>,
     /// Schedulers in place of the usual ones.
     pub policies: Vec<String>,
+}
+
+/// A type as the plan file has it.
+struct Instance {
+    name: String,
+    /// Where its latencies are, beside its name.
+    law: String,
+    /// The same as a table of its own.
+    laws: String,
+    /// Its own price, or else its name in the list.
+    price: Result<f64, String>,
 }
 
 /// A GPU that is chosen.
@@ -78,8 +92,15 @@ impl Line {
     /// The name of the plan.
     pub fn name(&self) -> String {
         let safe = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' };
-        let models: String = self.models.join("+").chars().map(safe).collect();
+        let models: String = self.names().join("+").chars().map(safe).collect();
         format!("{models}-{}", self.rate_per_s)
+    }
+
+    /// The names of the models; a profile's only one has that of its file where none is given.
+    fn names(&self) -> Vec<String> {
+        let stem = |file: &str| Path::new(file).file_stem().map(|s| s.to_string_lossy().into());
+        let of_file = self.profile.as_ref().and_then(|(file, _)| stem(file));
+        if self.models.is_empty() { of_file.into_iter().collect() } else { self.models.clone() }
     }
 
     /// The text of the plan file.
@@ -93,6 +114,9 @@ impl Line {
             return Err(SpecError::value("--rate", self.rate_per_s, allowed, "correct the rate"));
         }
         let list = PriceList::find(PRICES, Path::new(""))?;
+        if let Some((file, has_gpus)) = &self.profile {
+            return self.of_profile((file, *has_gpus), slo_ms, &list);
+        }
         let zoo = self.zoo()?;
         let words = self.candidates(zoo, &list)?;
         let mut models = Vec::new();
@@ -106,22 +130,21 @@ impl Line {
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
         }
-        let survive = self.lost(&kinds)?;
+        let gpus: Vec<&str> = kinds.iter().map(|k| k.gpu).collect();
+        let survive = self.lost(&gpus)?;
         Ok(self.written((zoo, slo_ms, survive), &kinds, &models, &list))
     }
 
     /// What may be lost, as a plan file says it: a number, or the name of one of the types.
-    fn lost(&self, kinds: &[Kind]) -> Result<Option<String>, SpecError> {
+    fn lost(&self, names: &[&str]) -> Result<Option<String>, SpecError> {
         let Some(word) = &self.survive else { return Ok(None) };
         if let "0" | "1" = word.as_str() {
             return Ok(Some(word.clone()));
         }
-        let meant: Vec<&str> =
-            kinds.iter().map(|k| k.gpu).filter(|gpu| is_word(word, gpu)).collect();
+        let meant: Vec<&&str> = names.iter().filter(|gpu| is_word(word, gpu)).collect();
         match meant.as_slice() {
             [gpu] => Ok(Some(format!("{gpu:?}"))),
             _ => {
-                let names: Vec<&str> = kinds.iter().map(|k| k.gpu).collect();
                 let allowed = format!("0, 1, or one of {}", names.join(", "));
                 let remedy = "write one of them, or name the type with `--kinds` as well";
                 Err(SpecError::value("--survive", format!("`{word}`"), allowed, remedy))
@@ -226,52 +249,104 @@ impl Line {
         models: &[Chosen],
         list: &PriceList,
     ) -> String {
-        let quoted = |all: &[String]| {
-            let all: Vec<String> = all.iter().map(|name| format!("{name:?}")).collect();
-            all.join(", ")
-        };
-        let mut text =
-            String::from("# Written by `orrery plan --model ...`. Change what you know better.\n");
-        for chosen in models {
-            if chosen.others.is_empty() {
-                continue;
-            }
+        let mut notes = String::new();
+        for chosen in models.iter().filter(|chosen| !chosen.others.is_empty()) {
             let (word, name, others) = (&chosen.word, &chosen.name, chosen.others.join(", "));
-            text += &format!("# `{word}` was taken for {name}; it might also be {others}.\n");
+            notes += &format!("# `{word}` was taken for {name}; it might also be {others}.\n");
         }
-        let usual = || POLICIES.map(str::to_string).to_vec();
-        let policies = if self.policies.is_empty() { usual() } else { self.policies.clone() };
-        text += "pools = \"homogeneous\"\ngoal = \"carry-load\"\nbad_rate = 0.01\n";
-        text += &format!("policies = [{}]\n", quoted(&policies));
-        survive.iter().for_each(|lost| text += &format!("survive = {lost}\n"));
-        if kinds.iter().any(|k| k.usd.is_none()) {
-            text += &format!("prices = {:?} # of {}\n", PRICES, list.date);
-        }
-        for kind in kinds {
-            text += &format!(
-                "\n[[instance]]\nkind = {:?}\nzoo = {:?}\ngpu = {:?}\n",
-                kind.gpu, zoo.name, kind.gpu
-            );
-            match (kind.usd, &kind.listed) {
-                (Some(usd), _) => text += &format!("price_usd_per_hour = {usd:?}\n"),
-                (None, Some((name, _))) if name != kind.gpu => {
-                    text += &format!("offers_of = {name:?}\n")
-                }
-                _ => {}
-            }
-            text += &format!("count_max = {MOST}\n");
-        }
+        let instance = |k: &Kind| Instance {
+            name: k.gpu.to_string(),
+            law: format!("zoo = {:?}\ngpu = {:?}\n", zoo.name, k.gpu),
+            laws: String::new(),
+            price: k.usd.ok_or_else(|| k.listed.as_ref().map_or(k.gpu, |l| &l.0).to_string()),
+        };
+        let kinds: Vec<Instance> = kinds.iter().map(instance).collect();
         // The first GPU that has all of the models says what they are; each type has its own latencies.
-        text += "\n[scenario]\nwarm_up_s = 2.0\n";
-        for chosen in models {
-            text += &format!(
+        let of = |chosen: &Chosen| {
+            format!(
                 "\n[[scenario.zoo]]\nname = {:?}\ngpu = {:?}\nmodels = [{:?}]\nslo_ms = {slo_ms:?}\n",
                 zoo.name, chosen.gpu, chosen.name
-            );
+            )
+        };
+        let models: String = models.iter().map(of).collect();
+        self.file((&notes, survive), &kinds, &models, list)
+    }
+
+    /// The text where a file has the latencies.
+    fn of_profile(
+        &self,
+        (file, has_gpus): (&str, bool),
+        slo_ms: f64,
+        list: &PriceList,
+    ) -> Result<String, SpecError> {
+        if self.kinds.is_empty() {
+            let remedy = "name it, with its price: `--kinds t4 --price t4=0.526`";
+            let allowed =
+                "the machines that were measured; several by their names in the column `gpu`";
+            return Err(SpecError::value("--kinds", "nothing", allowed, remedy));
         }
+        let own = self.own_prices()?;
+        let law = |model: &str, kind: &str| {
+            let gpu = if has_gpus { format!(", gpu = {kind:?}") } else { String::new() };
+            format!("{{ profile = {{ file = {file:?}, model = {model:?}{gpu} }} }}")
+        };
+        let instance = |kind: &String| {
+            let usd = own.iter().find(|(k, _)| is_word(k, kind)).map(|own| own.1);
+            let name = listed(list, kind).map(|listed| listed.0);
+            let Some(price) = usd.map(Ok).or_else(|| name.map(Err)) else {
+                let found = format!("no price of {kind} in {list}");
+                let remedy = format!("give its price: `--price {kind}=USD_PER_HOUR`");
+                return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
+            };
+            let laws = self.names().into_iter().map(|m| format!("{m:?} = {}\n", law(&m, kind)));
+            let laws = format!("\n[instance.latency_on]\n{}", laws.collect::<String>());
+            Ok(Instance { name: kind.clone(), law: String::new(), laws, price })
+        };
+        let kinds: Vec<Instance> = self.kinds.iter().map(instance).collect::<Result<_, _>>()?;
+        let survive = self.lost(&self.kinds.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let model = |name: String| {
+            format!(
+                "\n[[scenario.model]]\nname = {name:?}\nslo_ms = {slo_ms:?}\nlatency = {}\n\
+                 \n[[scenario.app]]\nname = {name:?}\nmodel = {name:?}\n",
+                law(&name, &self.kinds[0])
+            )
+        };
+        let models: String = self.names().into_iter().map(model).collect();
+        Ok(self.file(("", survive), &kinds, &models, list))
+    }
+
+    fn file(
+        &self,
+        (notes, survive): (&str, Option<String>),
+        kinds: &[Instance],
+        models: &str,
+        list: &PriceList,
+    ) -> String {
+        let usual = || POLICIES.map(str::to_string).to_vec();
+        let policies = if self.policies.is_empty() { usual() } else { self.policies.clone() };
+        let policies: Vec<String> = policies.iter().map(|name| format!("{name:?}")).collect();
+        let mut text = format!(
+            "# Written by `orrery plan` from options. Change what you know better.\n{notes}\
+             pools = \"homogeneous\"\ngoal = \"carry-load\"\nbad_rate = 0.01\npolicies = [{}]\n",
+            policies.join(", ")
+        );
+        survive.iter().for_each(|lost| text += &format!("survive = {lost}\n"));
+        if kinds.iter().any(|k| k.price.is_err()) {
+            text += &format!("prices = {:?} # of {}\n", PRICES, list.date);
+        }
+        for Instance { name, law, laws, price } in kinds {
+            text += &format!("\n[[instance]]\nkind = {name:?}\n{law}");
+            match price {
+                Ok(usd) => text += &format!("price_usd_per_hour = {usd:?}\n"),
+                Err(listed) if listed != name => text += &format!("offers_of = {listed:?}\n"),
+                Err(_) => {}
+            }
+            text += &format!("count_max = {MOST}\n{laws}");
+        }
+        let rate = self.rate_per_s;
         text + &format!(
-            "\n[scenario.arrivals]\npoisson = {{ rate_per_s = {:?} }}\n",
-            self.rate_per_s
+            "\n[scenario]\nwarm_up_s = 2.0\n{models}\
+             \n[scenario.arrivals]\npoisson = {{ rate_per_s = {rate:?} }}\n"
         )
     }
 }

@@ -78,6 +78,25 @@ impl Origin<'_> {
         made.map_err(|e| self.replaced(e))
     }
 
+    /// Keys of the scenario that change nothing in the plan.
+    pub fn without_effect(&self, plan: &PlanFile) -> Vec<String> {
+        let text = written(&self.file);
+        let Ok(whole) = text.and_then(|text| Scenario::from_text(&self.path, &text)) else {
+            return Vec::new();
+        };
+        let all: Vec<u32> = vec![1; plan.instance.len()];
+        let run = |scenario: &Scenario, _: usize| {
+            let mut file = scenario.file.clone();
+            (file.device, file.until_s) = (devices(plan, &all, false, None), None);
+            if let Some(arrivals) = file.arrivals.as_mut().filter(|a| !a.is_finite()) {
+                (arrivals.requests, arrivals.duration_s) = (None, None);
+            }
+            Ok(file)
+        };
+        let why = "the plan has its own machines, and says how long its runs are";
+        whole.without_effect(why, 1, run)
+    }
+
     /// An error of a scenario that was made, at the key and line of what it was made from.
     pub fn replaced(&self, error: SpecError) -> SpecError {
         match error {

@@ -192,6 +192,11 @@ impl Problem {
         Ok(problem)
     }
 
+    /// Keys of the scenario that change nothing, in sentences.
+    pub fn without_effect(&self) -> Vec<String> {
+        Origin::of(&self.plan, &self.source).map_or(Vec::new(), |of| of.without_effect(&self.plan))
+    }
+
     /// # Errors
     /// When a type has laws of its own, and none for some model: a pool of several types needs them all.
     fn knows_all_latencies(&self) -> Result<(), SpecError> {

@@ -88,9 +88,9 @@ impl Choice {
         })
     }
 
-    /// How much more than the load it carries: 0.25 is a quarter more.
-    pub fn headroom(&self, load_per_s: f64) -> f64 {
-        headroom(self.edge.rate_per_s, load_per_s).unwrap_or(0.0)
+    /// How much more than the load it carries: 0.25 is a quarter more; none of no load.
+    pub fn headroom(&self, load_per_s: f64) -> Option<f64> {
+        headroom(self.edge.rate_per_s, load_per_s)
     }
 
     /// Why it is not trusted to sustain the load that its runs sustained: its capacity is lower, by more than the

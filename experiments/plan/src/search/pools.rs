@@ -63,10 +63,10 @@ pub fn search(
     runs: &Runs<'_>,
 ) -> Result<Answer, SpecError> {
     let candidates = Candidates::new(problem, group)?;
-    let most = candidates.ranking.bounds_per_s().iter().copied().fold(0.0, f64::max);
+    let most = candidates.ranking.bounds_per_s().iter().copied().reduce(f64::max);
     let mut answer = Answer::of(group);
     answer.searched.pools = candidates.space.pools().len();
-    answer.bound_max_per_s = Some(most);
+    answer.bound_max_per_s = most;
     for policy in &problem.policies {
         let bench = Bench::new(problem, group, policy, runs);
         let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
@@ -265,7 +265,7 @@ impl OfPolicy<'_> {
                 "the goal is outside what was simulated: {} requests/s, and no pool within the limits \
                  has an upper bound above {} (slack {} %); raise `count_max`",
                 significant(load),
-                significant(answer.bound_max_per_s.unwrap_or(0.0)),
+                answer.bound_max_per_s.map_or("-".to_string(), significant),
                 plan.bound_slack() * 100.0
             ));
             return Ok(Vec::new());
@@ -312,7 +312,7 @@ impl OfPolicy<'_> {
                 "no pool within the limits surely sustains {} requests/s; the largest upper bound is \
                  {}; raise `count_max` or lower the goal",
                 significant(load),
-                significant(answer.bound_max_per_s.unwrap_or(0.0))
+                answer.bound_max_per_s.map_or("-".to_string(), significant)
             ));
         }
         Ok(met)

@@ -29,7 +29,8 @@ pub fn roomier(problem: &Problem, answer: &Answer) -> Option<usize> {
 /// By how much of the load a choice carries more than the answer.
 pub fn more_room(answer: &Answer, other: &Choice) -> f64 {
     let load = answer.load_per_s;
-    other.headroom(load) - answer.best().map_or(0.0, |best| best.headroom(load))
+    let own = answer.best().and_then(|best| best.headroom(load));
+    other.headroom(load).zip(own).map_or(0.0, |(other, own)| other - own)
 }
 
 /// By which share a choice costs more.

@@ -206,7 +206,7 @@ fn a_runner_up_that_costs_little_more_and_carries_much_more_is_pointed_out() {
     assert!(other.counts[1] > 0, "the fast type is the runner-up: {choices:?}");
     // Prices at which the runner-up costs 5 % and 30 % more.
     let at = |more: f64| 0.5 * f64::from(n) * (1.0 + more) / f64::from(m);
-    let headroom = |c: &crate::Choice| c.headroom(700.0);
+    let headroom = |c: &crate::Choice| c.headroom(700.0).unwrap();
     let much_more = headroom(other) >= headroom(best) + 0.1;
     let near = priced(at(0.05));
     let text = near.document().to_text();
@@ -239,7 +239,7 @@ fn a_runner_up_that_holds_where_the_answer_does_not_is_pointed_out() {
         let (answer, worth) = (&found.plan.answers[0], &found.robust.as_ref().unwrap().worth);
         let target = found.plan.problem.plan.target();
         let fails = found.robust.as_ref().unwrap().worst(target).is_some();
-        let room = answer.choices[1].headroom(load) - answer.choices[0].headroom(load);
+        let room = answer.choices[1].headroom(load).unwrap() - answer.choices[0].headroom(load).unwrap();
         let more = room >= 0.1 || fails && worth.first().is_some_and(|w| !w.gained.is_empty());
         assert_eq!(!worth.is_empty(), more, "{load}: {room}");
         let Some(better) = worth.iter().find(|better| !better.gained.is_empty()) else { continue };

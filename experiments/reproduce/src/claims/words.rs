@@ -20,14 +20,19 @@ pub(super) fn figure(claim: &Claim, x: f64) -> String {
         below if below < 10_000.0 => 1,
         _ => 0,
     };
-    // A value reads as on its side of the bounds: 0.99999966 is not "1.000" beside "at least 0.9999997".
-    let bounds = [claim.at_least, claim.at_most];
+    let digits = digits(claim, x, few, 1.0);
+    format!("{x:.digits$}")
+}
+
+/// The fewest digits behind the point, `few` or more, with which a value reads as on its side of the claim's bounds:
+/// 0.99999966 is not "1.000" beside "at least 0.9999997". `unit` is what the bounds are divided by.
+fn digits(claim: &Claim, x: f64, few: usize, unit: f64) -> usize {
     let is_on_its_side = |digits: &usize| {
         let told: f64 = format!("{x:.digits$}").parse().unwrap_or(x);
-        bounds.iter().flatten().all(|b| told.partial_cmp(b) == x.partial_cmp(b))
+        let bounds = [claim.at_least, claim.at_most].into_iter().flatten().map(|b| b / unit);
+        bounds.into_iter().all(|b| told.partial_cmp(&b) == x.partial_cmp(&b))
     };
-    let digits = (few..=9).find(is_on_its_side).unwrap_or(few);
-    format!("{x:.digits$}")
+    (few..=9).find(is_on_its_side).unwrap_or(few)
 }
 
 pub(super) fn percent(share: f64) -> String {
@@ -40,10 +45,13 @@ fn time(claim: &Claim, ns: f64) -> Option<String> {
     if is_ratio || unit(&claim.metric) != "ns" {
         return None;
     }
-    Some(match ns.abs() >= 1e10 {
-        true => format!("{} s", (ns / 1e6).round() / 1e3),
-        false => format!("{} ms", (ns / 1e3).round() / 1e3),
-    })
+    let (unit, word) = if ns.abs() >= 1e10 { (1e9, "s") } else { (1e6, "ms") };
+    let x = ns / unit;
+    // Four significant ones.
+    let few = [1e3, 1e2, 1e1].iter().take_while(|power| x.abs() < **power).count();
+    let digits = digits(claim, x, few, unit);
+    let told: f64 = format!("{x:.digits$}").parse().unwrap_or(x);
+    Some(format!("{told} {word}"))
 }
 
 /// A system as it is read: what was calibrated is the reproduction, and needs no word.

@@ -3,7 +3,7 @@
 use super::{bins, times};
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
 use crate::options::{CliOption, Refused};
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, KindDocument, Runner};
 use orrery_report::page::counted;
 use orrery_results::{Row, distinct};
 use orrery_scenario::scenario::Scenario;
@@ -107,6 +107,7 @@ pub(super) fn policies(e: &Experiment) -> Result<(), SpecError> {
 /// Combinations of axes and points with systems.
 pub struct Cells<'a> {
     experiment: &'a Experiment,
+    keys: &'a OfScenario,
     parts: Option<Parts>,
     maker: Maker,
     cells: Vec<Place<'a>>,
@@ -134,7 +135,7 @@ impl<'a> Cells<'a> {
     /// When the scenario, a key or a policy is wrong, or a file cannot be read.
     pub fn new(
         experiment: &'a Experiment,
-        keys: &OfScenario,
+        keys: &'a OfScenario,
         until_ci: UntilCi,
     ) -> Result<Cells<'a>, SpecError> {
         let file = sweep(experiment, keys, until_ci)?;
@@ -159,7 +160,7 @@ impl<'a> Cells<'a> {
             at_point.clear();
             Ok(())
         })?;
-        Ok(Cells { experiment, parts: keys.parts(), maker: lister.maker()?, cells })
+        Ok(Cells { experiment, keys, parts: keys.parts(), maker: lister.maker()?, cells })
     }
 
     fn place(&self, cell: usize) -> Row {
@@ -220,6 +221,22 @@ impl Runner for Cells<'_> {
             runs.iter_mut().for_each(Replication::drop_details);
         }
         Ok(vec![Cell { place, seeds: Some(all), runs, more: Vec::new() }])
+    }
+
+    fn document(&self, _: &[Cell], _: &[Row]) -> KindDocument {
+        let keys = self.without_effect().unwrap_or_default();
+        let asked = (!keys.is_empty()).then(|| ("without effect", keys.join("\n")));
+        KindDocument { asked: asked.into_iter().collect(), ..KindDocument::default() }
+    }
+}
+
+impl Cells<'_> {
+    /// Keys of the scenario that change nothing in any cell.
+    fn without_effect(&self) -> Result<Vec<String>, SpecError> {
+        let e = self.experiment;
+        let set = e.system.iter().filter(|system| !system.set.is_empty());
+        let set: Vec<_> = set.map(|s| s.set.clone().into_iter().collect()).collect();
+        Ok(sweep(e, self.keys, None)?.without_effect(&base(e, &self.keys.scenario)?, &set))
     }
 }
 

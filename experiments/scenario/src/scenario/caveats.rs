@@ -4,7 +4,7 @@
 //! A policy's file says what its paper takes for granted; here is whether the scenario is so.
 
 use super::Scenario;
-use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, Sharing, TimeLaw};
+use super::file::{App, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, TimeLaw};
 use super::process::steady_law;
 use crate::policy_spec::PolicySpec;
 use orrery_run::replication::MeasuredSizes;
@@ -34,9 +34,6 @@ const PLANNED: &str = "planned-for-other-shares";
 /// Of a policy that loads no weights, where memory is counted.
 const LOADS_NOTHING: &str = "loads-nothing";
 
-/// Of a device that one batch shares with itself.
-const SHARED_BY_ONE: &str = "shared-by-one";
-
 /// Of a scenario with a distribution of execution times that is cut off where times cannot be shorter.
 const CLAMPED: &str = "clamped-times";
 
@@ -50,7 +47,7 @@ const CLAMPED_MAX: f64 = 0.001;
 const SHARES_DIFFER: f64 = 0.01;
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 13] = [
+pub const CAVEATS: [(&str, &str); 12] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -107,7 +104,6 @@ pub const CAVEATS: [(&str, &str); 13] = [
         "some batch sizes that the policy may use were not measured: between two that were they take what `between` of the \
          model says, beyond the last in proportion. `orrery run` counts such batches.",
     ),
-    (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
 impl Scenario {
@@ -125,8 +121,6 @@ impl Scenario {
         let has_stages = self.file.device.iter().any(|d| d.stages > 1);
         let is_one = matches!(policy.lanes(), Lanes::First | Lanes::Parallel);
         let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
-        let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
-        let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
         let counts = self.file.device.iter().any(|d| d.memory_pages.is_some());
         let loads_nothing = (counts && !policy.loads()).then_some(LOADS_NOTHING);
         let is_clamped = self.file.app.iter().zip(0..).any(|(a, i)| self.clamps(a, i));
@@ -140,14 +134,7 @@ impl Scenario {
             self.unfit_profile.then_some(UNFIT),
             self.is_planned_otherwise(policy).then_some(PLANNED),
         ];
-        of_load
-            .into_iter()
-            .flatten()
-            .chain(broken)
-            .chain(one_stage)
-            .chain(loads_nothing)
-            .chain(alone)
-            .collect()
+        of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(loads_nothing).collect()
     }
 
     /// The same of a policy's answers of which nothing counts the batches by size.
@@ -210,7 +197,8 @@ impl Scenario {
                 || self.laws(model).iter().any(is_drawn)
                 || (self.laws(model).iter().any(is_of_request) && self.requests_vary(model))
         };
-        file.noise.is_some() || file.stalls.is_some() || file.model.iter().any(varies)
+        let stalls = file.stalls.as_ref().is_some_and(|stalls| !stalls.is_none());
+        file.noise.is_some() || stalls || file.model.iter().any(varies)
     }
 
     /// Whether the requests of a model have different execution times alone.

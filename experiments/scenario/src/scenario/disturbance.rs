@@ -76,6 +76,11 @@ const MEAN_MIN_S: f64 = 1e-6;
 const AWAY_MAX: f64 = 0.95;
 
 impl Stalls {
+    /// Whether none ever happens.
+    pub fn is_none(&self) -> bool {
+        self.quiet_per_s == 0.0 && self.burst_per_s == 0.0
+    }
+
     /// The law in the simulator's terms. `key` is where it stands, for messages.
     ///
     /// # Errors

@@ -26,8 +26,6 @@ pub(super) struct Origins {
     models: Vec<String>,
     apps: Vec<String>,
     devices: Vec<String>,
-    /// Kinds that models have laws for and the file has not.
-    absent: Vec<String>,
 }
 
 /// Writes zoos, copies and popularity out. A file without any comes back as it is.
@@ -88,7 +86,7 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
     }
     let (device, from) = devices(file, models.len())?;
     origins.devices = from;
-    origins.absent = leave_absent_kinds(file, &device, &mut models);
+    leave_absent_kinds(file, &device, &mut models);
     let (zoo, popularity, popularity_seed) = (Vec::new(), Popularity::Equal, None);
     let file = ScenarioFile {
         model: models,
@@ -145,28 +143,15 @@ fn devices(file: &ScenarioFile, models: usize) -> Result<(Vec<Device>, Vec<Strin
     Ok(if some.is_empty() { keyed.unzip() } else { some.into_iter().unzip() })
 }
 
-/// Leaves out the laws for kinds that have no device. Returns the kinds that the file does not list at all; one
-/// whose name is near a listed one stays: it is an error.
-fn leave_absent_kinds(file: &ScenarioFile, device: &[Device], models: &mut [Model]) -> Vec<String> {
+/// Leaves out the laws for kinds that have no device. One whose name is near a listed one stays: it is an error.
+fn leave_absent_kinds(file: &ScenarioFile, device: &[Device], models: &mut [Model]) {
     let listed: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
     let is_there = |kind: &str| device.iter().any(|d| d.kind == kind);
-    let mut absent: Vec<String> = Vec::new();
+    let is_slip =
+        |kind: &str| !listed.contains(&kind) && nearest(kind, listed.iter().copied()).is_some();
     for model in models {
-        model.latency_on.retain(|kind, _| {
-            if is_there(kind) {
-                return true;
-            }
-            if listed.contains(&kind.as_str()) {
-                return false;
-            }
-            let is_slip = nearest(kind, listed.iter().copied()).is_some();
-            if !is_slip && !absent.contains(kind) {
-                absent.push(kind.clone());
-            }
-            is_slip
-        });
+        model.latency_on.retain(|kind, _| is_there(kind) || is_slip(kind));
     }
-    absent
 }
 
 /// The names of `n` copies.
@@ -317,16 +302,6 @@ impl Origins {
     /// The key of a kind of device in the file.
     pub(super) fn device(&self, i: usize) -> Option<&str> {
         self.devices.get(i).map(String::as_str)
-    }
-
-    /// Whether a model is a `[[model]]` of the file, not a zoo's.
-    pub(super) fn is_written(&self, model: usize) -> bool {
-        self.models[model].starts_with("model")
-    }
-
-    /// Kinds that models have laws for and the file does not list.
-    pub(super) fn absent(&self) -> &[String] {
-        &self.absent
     }
 
     /// An error about a model or an application, at the key of the file that it came from.

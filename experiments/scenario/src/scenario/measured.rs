@@ -223,10 +223,12 @@ time = { constant = { ms = 1.0 } }
         let beside = with(&format!("{none}{a10}"), &on("t4")).unwrap();
         assert_eq!(beside.canonical(), alone.canonical());
         assert_eq!(beside.device_key(0), "device[1]");
-        assert!(beside.setup(1).unwrap().notes.is_empty());
+        assert_eq!(beside.notes(), [""; 0]);
         let absent = with(a10, &on("h200")).unwrap();
         assert_eq!(absent.canonical(), alone.canonical());
-        assert!(absent.setup(1).unwrap().notes[0].contains("no device is a h200"));
+        assert!(
+            absent.notes()[0].contains("latency_on` changes nothing: no device is of that kind")
+        );
         let slip = with(a10, &on("a1O")).unwrap_err().to_string();
         assert!(slip.contains("did you mean `a10`?"), "{slip}");
         let wrong = format!("{none}{}", a10.replace("count = 2", "count = 2\nspeed = -1.0"));

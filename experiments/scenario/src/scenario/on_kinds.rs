@@ -34,6 +34,12 @@ impl Model {
         devices.iter().map(|d| self.latency_on.get(&d.kind).unwrap_or(&self.latency))
     }
 
+    /// Whether a size lies between two measured ones of some law.
+    pub(super) fn has_gaps(&self) -> bool {
+        let mut laws = self.latency_on.values().chain(&self.believed).chain([&self.latency]);
+        laws.any(|law| law.filled() != *law)
+    }
+
     /// The batch sizes that its latencies were measured at, on each kind of device that is there.
     pub(super) fn measured_sizes(&self, devices: &[Device]) -> Vec<MeasuredSizes> {
         let of = |law: &LatencyLaw| {

@@ -48,9 +48,11 @@ fn what_changes_nothing_is_said() {
     let memory = format!("{small}[[device]]\nmemory_pages = 4\n");
     assert_eq!(caveats(&memory, "fifo"), ["loads-nothing"]);
     assert!(!caveats(&memory, "clockwork").contains(&"loads-nothing"));
-    let notes = |text: &str| Scenario::from_text("a.toml", text).unwrap().setup(1).unwrap().notes;
+    let notes = |text: &str| Scenario::from_text("a.toml", text).unwrap().notes();
     assert_eq!(notes(&memory), [""; 0]);
-    assert!(notes(&small)[0].contains("`pages` and `load_ms` change nothing"));
+    let why = "no device has `memory_pages`";
+    let both = format!("a.toml: `model.load_ms`, `model.pages` change nothing: {why}");
+    assert_eq!(notes(&small), [both]);
     let measured =
         |policy: &str| format!("policies = [\"{policy}\"]\n{PLAIN}[profiler]\nevery = 10\n");
     assert!(notes(&measured("fifo"))[0].contains("`profiler` changes nothing"));

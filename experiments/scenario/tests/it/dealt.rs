@@ -60,7 +60,7 @@ fn a_shuffled_order_spreads_the_head_by_seed() {
 
 #[test]
 fn the_shares_are_told_and_do_not_depend_on_the_order() {
-    let note = |trace: &str| scenario(&text(66, trace)).setup(1).unwrap().notes.remove(0);
+    let note = |trace: &str| scenario(&text(66, trace)).notes().remove(0);
     let released = note(RULE);
     for word in
         ["rule azure-46000 with sigma 1", "46000 functions", "4026 applications", "first 66"]
@@ -71,7 +71,7 @@ fn the_shares_are_told_and_do_not_depend_on_the_order() {
     assert_eq!(shuffled.replace("shuffled", "released"), released);
     assert_ne!(note(&format!("{RULE}, sigma = 2.0")), released);
     assert!(note(&format!("{RULE}, rate_per_s = 500")).contains(" 500.0 requests/s"));
-    assert!(scenario(&text(1, "file = \"azure2019-f500\"")).setup(1).unwrap().notes.is_empty());
+    assert!(scenario(&text(1, "file = \"azure2019-f500\"")).notes().is_empty());
 }
 
 /// A day's file as published, with each function's calls in every minute.
@@ -127,12 +127,13 @@ fn the_days_of_a_folder_are_read_once() {
     std::fs::write(&file, day(&all)).unwrap();
     let path = folder.path().display();
     let scenario = scenario(&text(1, &format!("file = \"{path}\"")));
-    let first = scenario.setup(1).unwrap().notes;
+    let first = scenario.notes();
     std::fs::write(&file, "damaged\n").unwrap();
-    assert_eq!(scenario.clone().setup(2).unwrap().notes, first);
+    scenario.setup(2).unwrap();
+    assert_eq!(scenario.clone().notes(), first);
     let faster = scenario.with_rate(9.0).unwrap();
     let rate = |notes: &[String]| notes.iter().any(|note| note.contains(" 9.0 requests/s"));
-    assert!(rate(&faster.setup(1).unwrap().notes) && !rate(&first), "{first:?}");
+    assert!(rate(&faster.notes()) && !rate(&first), "{first:?}");
     let minutes = |first: i64| [("arrivals.trace.first_minute".to_string(), first.into())];
     // Another part of it is read anew.
     assert!(scenario.with(&minutes(7)).unwrap().setup(1).is_err());

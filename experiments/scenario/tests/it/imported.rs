@@ -30,7 +30,8 @@ fn noted(
     let name = place.path().join("s.toml").display().to_string();
     let scenario = Scenario::from_text(&name, &text).map_err(|e| e.to_string())?;
     // While the folder is there.
-    let notes = scenario.setup(1).map_err(|e| e.to_string())?.notes;
+    scenario.setup(1).map_err(|e| e.to_string())?;
+    let notes = scenario.notes();
     Ok((scenario, notes))
 }
 
@@ -93,12 +94,12 @@ fn the_names_of_a_log_are_applications_or_go_round_them() {
     let expected = [(0, classify), (60_000_000, classify)].map(|(at, (a, s, t))| (at, a, s, t));
     assert_eq!(got[..2], expected);
     assert_eq!((got[2].0, got[2].1), (1_000_000_000, AppId(0)));
-    let notes = named.setup(1).unwrap().notes;
+    let notes = named.notes();
     assert!(notes.len() == 1 && notes[0].contains("`--time-is end`"), "{notes:?}");
     let dealt = of(["a", "b"], "").unwrap();
     let apps: Vec<AppId> = arrivals(&dealt).iter().map(|a| a.app).collect();
     assert_eq!(apps, [AppId(0), AppId(0), AppId(1)]);
-    assert!(dealt.setup(1).unwrap().notes[0].contains("`/v1/classify` is `a`"));
+    assert!(dealt.notes()[0].contains("`/v1/classify` is `a`"));
     let wrong = of(["v1-embed", "v1-classfy"], "").unwrap_err();
     assert!(wrong.contains("`/v1/classify`") && wrong.contains("name `v1-classify`"), "{wrong}");
     let slice = of(["a", "b"], ", from_row = 1, to_row = 2").unwrap();

@@ -223,17 +223,18 @@ impl Triton {
     fn start(&mut self, now: Time, out: &mut Actions) -> Option<usize> {
         let ready = *self.line.front()?;
         let exec = self.free.batch(ModelId(ready as u32))?;
-        let (index, batch) = self.take(now)?;
+        let (index, mut batch) = self.take(now)?;
         let late = |w: &Waiting| self.rule.drop_expired && w.deadline < now;
         for waiting in batch.requests.iter().filter(|w| late(w)) {
             let id = waiting.id;
             out.why(id, || format!("its deadline passed {} ago", now - waiting.deadline));
             out.end(id, Drop::Expired);
         }
-        let runs: Vec<RequestId> =
-            batch.requests.iter().filter(|w| !late(w)).map(|w| w.id).collect();
+        batch.requests.retain(|w| !late(w));
+        let runs: Vec<RequestId> = batch.requests.iter().map(|w| w.id).collect();
         if !runs.is_empty() {
-            let (items, preferred) = (batch.items, u64::from(self.rule.preferred));
+            let items: u64 = batch.requests.iter().map(|w| u64::from(w.items)).sum();
+            let preferred = u64::from(self.rule.preferred);
             out.why_all(&runs, || {
                 if items >= preferred {
                     format!("first in line: the batch is filled with {items}")

@@ -1,41 +1,50 @@
 //! A plan asked in one line: the options, and the plan file that they are written into.
 
 use crate::commands::names::POLICIES;
-use clap::Args;
+use clap::{ArgGroup, Args};
+use orrery_calibrate::named_from;
 use orrery_plan::{Line, PlanFile, Source};
 use orrery_report::say;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_scenario::SpecError;
+use orrery_traces::Input;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 /// The options in place of a plan file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "In place of a plan file")]
+#[command(group = ArgGroup::new("asked").args(["models", "profile"]).multiple(true))]
 pub struct LineArgs {
-    /// A model of the zoo `nvidia`, by its name or the beginning of it; may be repeated.
+    /// A model of the zoo `nvidia`, by its name or the beginning of it; may be repeated. With `--profile` a model of
+    /// that file, by its name.
     #[arg(long = "model", value_name = "NAME", requires_all = ["rate", "slo"])]
     pub models: Vec<String>,
+    /// Measured latencies in place of a zoo's: what `latency = { profile = ... }` of a scenario reads.
+    #[arg(long, value_name = "FILE", requires_all = ["rate", "slo", "kinds"])]
+    pub profile: Option<PathBuf>,
     /// The load of all models together, in requests/s.
-    #[arg(long, value_name = "PER_SECOND", requires = "models")]
+    #[arg(long, value_name = "PER_SECOND", requires = "asked")]
     pub rate: Option<f64>,
     /// The SLO of each request, as `100ms`.
-    #[arg(long, value_name = "TIME", requires = "models")]
+    #[arg(long, value_name = "TIME", requires = "asked")]
     pub slo: Option<String>,
-    /// GPUs of the zoo, by name or its beginning, with commas between; all that have a price without it.
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "models")]
+    /// GPUs of the zoo, by name or its beginning, with commas between; all that have a price without it. With `--profile`
+    /// the machine that was measured, or several of its column `gpu`.
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "asked")]
     pub kinds: Vec<String>,
     /// The price of one in dollars per hour, in place of the list `lambda`; may be repeated.
-    #[arg(long = "price", value_name = "KIND=USD", requires = "models")]
+    #[arg(long = "price", value_name = "KIND=USD", requires = "asked")]
     pub prices: Vec<String>,
     /// Machines whose loss the pool tolerates: 0, 1 (any one), or a GPU type of which it may lose one.
-    #[arg(long, value_name = "N", requires = "models")]
+    #[arg(long, value_name = "N", requires = "asked")]
     pub survive: Option<String>,
     /// A scheduler, in place of `symphony` and `clockwork`; may be repeated.
-    #[arg(long = "policy", value_name = "POLICY", requires = "models")]
+    #[arg(long = "policy", value_name = "POLICY", requires = "asked")]
     #[arg(value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
     /// Where the plan file is written, instead of MODEL-RATE.toml.
-    #[arg(long, value_name = "FILE", requires = "models")]
+    #[arg(long, value_name = "FILE", requires = "asked")]
     pub write: Option<PathBuf>,
 }
 
@@ -45,8 +54,9 @@ impl LineArgs {
     /// # Errors
     /// When a word names nothing, or the file cannot be written or is another one.
     pub fn plan(&self) -> Result<(PlanFile, Source), SpecError> {
-        let line = Line {
+        let mut line = Line {
             models: self.models.clone(),
+            profile: self.profile.as_ref().map(|file| (file.display().to_string(), false)),
             rate_per_s: self.rate.unwrap_or(0.0),
             slo: self.slo.clone().unwrap_or_default(),
             kinds: self.kinds.clone(),
@@ -54,14 +64,33 @@ impl LineArgs {
             prices: self.prices.clone(),
             policies: self.policies.clone(),
         };
-        let text = line.text()?;
         let own = || PathBuf::from(format!("{}.toml", line.name()));
         let path = self.write.clone().unwrap_or_else(own);
+        if let Some(file) = &self.profile {
+            let has_gpus = names_gpus(file)?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            line.profile = Some((named_from(file, folder), has_gpus));
+        }
+        let text = line.text()?;
         let read = PlanFile::from_text(&path.display().to_string(), &text)?;
         keep(&path, &text)?;
         say(&format!("the plan file is {}", path.display()));
         Ok(read)
     }
+}
+
+/// Bytes in which a table's head is looked for.
+const HEAD_MAX: u64 = 1 << 16;
+
+/// Whether a table of latencies has a column of GPUs.
+fn names_gpus(file: &Path) -> Result<bool, SpecError> {
+    let input = Input::open(file).map_err(|e| {
+        let allowed = "a file of latencies by batch size";
+        SpecError::value("--profile", e, allowed, "correct the path")
+    })?;
+    let mut lines = input.into_reader().take(HEAD_MAX).lines().map_while(Result::ok);
+    let head = lines.find(|line| !line.starts_with('#')).unwrap_or_default();
+    Ok(head.split(',').any(|name| name.trim().eq_ignore_ascii_case("gpu")))
 }
 
 /// Writes the plan file, unless it is there already; one that says something else is left alone.

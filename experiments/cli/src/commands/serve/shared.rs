@@ -1,7 +1,8 @@
 //! What all requests share.
 
+use orrery_plan::PlanFile;
 use orrery_scenario::scenario::{changed, place::Source};
-use orrery_scenario::{SpecError, read_text};
+use orrery_scenario::{Scenario, SpecError, kind, read_text};
 use orrery_serve::{Desk, File};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,11 @@ pub(super) fn file_now(path: &Path, set: &[(String, Value)]) -> Result<File, Spe
     let (name, text) = (path.display().to_string(), read_text(path)?);
     if set.is_empty() {
         return Ok(File { path: name, text });
+    }
+    // What is wrong with a key is about the file as it is, not as it is rewritten.
+    match kind::of(&text).is_some_and(|kind| kind.name == kind::PLAN.name) {
+        true => PlanFile::with(&Source::new(&*name, &*text), set).map(drop)?,
+        false => Scenario::from_text(&name, &text)?.with(set).map(drop)?,
     }
     let (table, _) = changed::<toml::Table>(&Source::new(&*name, &*text), set, "the file")?;
     Ok(File { path: name, text: table.to_string() })

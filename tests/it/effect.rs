@@ -1,0 +1,215 @@
+//! Keys beside commands: each key that a file gives changes the answer, is refused, or is named as one without effect.
+//!
+//! Each key of a file is taken away, or doubled where it must be there, and the command asked again. Its answer may be the
+//! same if, and only if, the command names the key.
+
+use orrery_calibrate::{Asked, Measurements, Options, calibrate};
+use orrery_plan::PlanFile;
+use orrery_results::Row;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::file::Timestamps;
+use orrery_sweep::answers::answers;
+use orrery_sweep::goodput::Search;
+use orrery_sweep::scenario_cell::{Cell, Subject};
+use orrery_sweep::scenario_rows::rows_of_scenario;
+use orrery_sweep::seeds::Seeds;
+use std::collections::BTreeSet;
+use std::error::Error;
+use toml::{Table, Value};
+
+const SEEDS: Seeds = Seeds { first: 1, count: 1, until_ci: None };
+
+const FILE: &str = r#"
+policies = ["timeout[max_batch=4,max_wait_ms=3]"]
+warm_up_s = 0.5
+END
+popularity = { zipf = 0.9 }
+noise = { lognormal = 0.05 }
+profiler = { every = 10 }
+STALLS
+
+[[device]]
+kind = "gpu"
+count = 2
+SHARING
+
+[[device]]
+kind = "old"
+count = 0
+speed = 0.5
+
+[[model]]
+name = "m"
+slo_ms = 40.0
+pages = 2
+load_ms = 3.0
+between = "next"
+latency = { table = [[1, 5.0], [2, 6.0], [3, 7.0], [4, 8.0]] }
+latency_on = { h200 = { table = [[1, 1.0]] }, old = { table = [[1, 9.0]] } }
+noise = { sigma = 0.1, outlier_factors = [2.0] }
+
+[[app]]
+name = "a"
+model = "m"
+weight = 3.0
+
+[delays]
+reply_ms = 0.2
+
+[arrivals]
+poisson = { rate_per_s = 500.0 }
+LENGTH
+"#;
+
+/// How a file says when it ends, until when and how much arrives; and one of two keys that exclude each other.
+const WAYS: [(&str, &str, bool); 3] =
+    [("", "requests = 1500", true), ("", "duration_s = 3.0", false), ("until_s = 3.0", "", true)];
+
+/// An answer, and what it says of keys.
+type Told = Result<(Vec<Row>, Vec<String>), Box<dyn Error>>;
+
+/// Rows without what only says what was asked.
+fn bare(rows: Vec<Row>) -> Vec<Row> {
+    let bare = |row: Row| Row { spec_sha256: String::new(), warm_up: String::new(), ..row };
+    rows.into_iter().map(bare).collect()
+}
+
+fn run(text: &str) -> Told {
+    let scenario = Scenario::from_text("s.toml", text)?;
+    let rows = rows_of_scenario(&scenario, &scenario.policies()?, SEEDS, None, false)?;
+    Ok((bare(rows), scenario.notes()))
+}
+
+fn goodput(text: &str) -> Told {
+    let scenario = Scenario::from_text("s.toml", text)?;
+    let search = Search { requests_per_model: 1_000, tolerance: 0.1, ..Search::default() };
+    let policies = scenario.policies()?;
+    scenario.check(1, &policies, Some(&search))?;
+    let cells = Cell::of_policies(&scenario, &policies, SEEDS, Some(&search))?;
+    let named = Subject::without_effect(&scenario, &policies, Some(&search), &[Vec::new()]);
+    Ok((bare(answers("s", &cells)?.rows), named))
+}
+
+fn calibration(text: &str) -> Told {
+    let scenario = Scenario::from_text("s.toml", text)?;
+    let place = tempfile::tempdir()?;
+    let path = place.path().join("measured.csv");
+    std::fs::write(&path, "clients,p50_ms\n1,5.3\n4,8.4\n")?;
+    let measured = Measurements::load(&path, Options::default(), Timestamps::default())?;
+    let found = calibrate(&scenario, &measured, Asked { policy: None, requests: 300, seed: 1 })?;
+    Ok((bare(found.rows()?), found.notes))
+}
+
+fn plan(text: &str) -> Told {
+    let mut scenario: Table = text.parse()?;
+    let policies = scenario.remove("policies").ok_or("no policies")?;
+    let head = "pools = \"homogeneous\"\ngoal = \"carry-load\"\nseeds = 2\nrequests_per_model = 1000\n\
+                runners_up = 0\nrobust = []\n[[instance]]\nkind = \"gpu\"\nprice_usd_per_hour = 1.0\ncount_max = 4\n";
+    let mut plan: Table = head.parse()?;
+    plan.insert("policies".into(), policies);
+    plan.insert("scenario".into(), Value::Table(scenario));
+    let (plan, source) = PlanFile::from_text("p.toml", &toml::to_string(&plan)?)?;
+    let all = orrery_plan::answers(&plan, &source, &[], false)?;
+    Ok((bare(all.rows), all.plan.problem.without_effect()))
+}
+
+/// The paths of all keys, lists of tables as one table.
+fn paths(value: &Value, at: &str, all: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| paths(item, at, all)),
+        Value::Table(table) => table.iter().for_each(|(key, value)| {
+            let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+            paths(value, &path, all);
+            all.insert(path);
+        }),
+        _ => {}
+    }
+}
+
+/// Takes a key away, or doubles it.
+fn edit(value: &mut Value, path: &str, doubles: bool) {
+    if let Value::Array(items) = value {
+        return items.iter_mut().for_each(|item| edit(item, path, doubles));
+    }
+    let Value::Table(table) = value else { return };
+    match path.split_once('.') {
+        Some((first, rest)) => {
+            table.get_mut(first).into_iter().for_each(|value| edit(value, rest, doubles));
+        }
+        None if doubles => match table.get_mut(path) {
+            Some(Value::Integer(n)) => *n *= 2,
+            Some(Value::Float(x)) => *x *= 2.0,
+            _ => {}
+        },
+        None => drop(table.remove(path)),
+    }
+}
+
+/// What may make no difference without being named, and why.
+fn is_excused(command: &str, path: &str) -> bool {
+    // The default, which says nothing; of a type of which there are none, so that one file serves many mixes.
+    let is_default = ["device.kind", "device.speed", "device.count"].contains(&path);
+    let is_absent = path.starts_with("model.latency_on.old");
+    // A search begins at the rate, and finds the same from elsewhere.
+    is_default || is_absent || command == "goodput" && path.starts_with("arrivals.poisson")
+}
+
+fn check(command: &str, ask: fn(&str) -> Told, text: &str) -> BTreeSet<String> {
+    let whole: Value = Value::Table(text.parse().expect("a file"));
+    let (rows, notes) = ask(text).unwrap_or_else(|e| panic!("{command}: {e}\n{text}"));
+    let notes: Vec<&String> = notes.iter().filter(|note| note.contains(" nothing: ")).collect();
+    let named = |path: &str| notes.iter().any(|note| note.contains(&format!("`{path}`")));
+    let mut all = BTreeSet::new();
+    paths(&whole, "", &mut all);
+    let mut without = BTreeSet::new();
+    for path in all.iter().filter(|path| *path != "policies") {
+        let edited = [false, true].map(|doubles| {
+            let mut other = whole.clone();
+            edit(&mut other, path, doubles);
+            let is_other = other != whole;
+            is_other.then(|| ask(&toml::to_string(&other).expect("a file")).ok()).flatten()
+        });
+        let Some((others, _)) = edited.into_iter().flatten().next() else { continue };
+        let parts: Vec<&str> = path.split('.').collect();
+        let is_named = (1..=parts.len()).any(|n| named(&parts[..n].join(".")));
+        let is_same = others == rows;
+        assert!(
+            is_named == is_same || is_same && is_excused(command, path),
+            "{command}: `{path}` {} the answer, and is {}named: {notes:#?}\n{text}",
+            if is_same { "does not change" } else { "changes" },
+            if is_named { "" } else { "not " },
+        );
+        without.extend(is_named.then(|| path.clone()));
+    }
+    without
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn a_key_changes_the_answer_of_a_command_or_is_named() {
+    for (until, length, stalls) in WAYS {
+        let text = FILE.replace("END", until).replace("LENGTH", length);
+        let text = text.replace("SHARING", if stalls { "" } else { "sharing = \"processor\"" });
+        let text = text.replace(
+            "STALLS",
+            if stalls { "stalls = { lengths_ms = [1.0], shared = 0.5 }" } else { "" },
+        );
+        let either = if stalls { "stalls" } else { "device.sharing" };
+        for (command, ask) in [
+            ("run", run as fn(&str) -> Told),
+            ("goodput", goodput),
+            ("calibrate", calibration),
+            ("plan", plan),
+        ] {
+            let without = check(command, ask, &text);
+            for path in ["model.pages", "model.load_ms", "model.between", "popularity", "profiler"]
+            {
+                assert!(without.contains(path), "{command}: {path}: {without:?}");
+            }
+            assert!(command == "plan" || without.contains(either), "{command}: {without:?}");
+            let ends = ["until_s", "arrivals.requests", "arrivals.duration_s"];
+            let is_own = ends.iter().any(|key| without.contains(*key));
+            assert_eq!(is_own, command != "run", "{command}: {without:?}");
+        }
+    }
+}
