@@ -1,12 +1,13 @@
 //! A plan, its what-ifs and its sensitivity, answered together.
 
 use crate::document::rows;
+use crate::document::variants::of_robust;
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::Problem;
 use crate::input::what_if::{self, changed};
-use crate::search::sensitivity::{self, Changes, Robust};
 use crate::search::solve::solve_problem;
 use crate::search::solved::Solved;
+use crate::search::variants::{self, Robust};
 use orrery_results::Row;
 use orrery_scenario::{Scenario, SpecError};
 use orrery_sweep::notes::say_slow;
@@ -59,17 +60,16 @@ pub fn answers(
     };
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let changes = Changes::of(plan, source, &models)?;
+    let changes = variants::changes(plan, source, &models)?;
     let mut all = vec![solve_problem(base, None, frontier)?];
     for (text, problem) in of_what_ifs {
-        let solved = solve_problem(problem, Some(&text), false);
-        all.push(solved.map_err(|e| what_if::about(&text, e))?);
+        all.push(solve_problem(problem, Some(&text), false)?);
     }
     let what_ifs = all.split_off(1);
     let solved = all.remove(0);
-    let robust = sensitivity::robust(&changes, &solved)?;
+    let robust = variants::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
-    let rows = rows::of_robust(&answers.plan, &robust);
+    let rows = of_robust(&answers.plan, &robust);
     answers.rows.extend(rows);
     answers.robust = Some(robust);
     Ok(answers)

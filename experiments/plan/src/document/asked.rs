@@ -2,8 +2,8 @@
 
 use crate::input::problem::Problem;
 use crate::search::answer::{money, percent, significant};
-use crate::search::sensitivity::USUAL;
 use crate::search::solved::Solved;
+use crate::search::variants::USUAL;
 use orrery_scenario::scenario::file::Noise;
 use orrery_scenario::zoo::Zoo;
 

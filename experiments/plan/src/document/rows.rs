@@ -7,8 +7,6 @@ use crate::document::fleet;
 use crate::document::money::usd_per_month;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point};
-use crate::search::replan::Next;
-use crate::search::sensitivity::{Held, Robust, Strained};
 use crate::search::size::counts;
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
@@ -86,64 +84,6 @@ fn of_too_few(p: &Problem, answer: &Answer, few: &TooFew, what_if: &str) -> Row 
         row.without_answer(few.why());
     }
     row
-}
-
-/// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.
-pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
-    let p = &solved.problem;
-    let row = |strained: &Strained| {
-        let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
-        let best = answer.best()?;
-        let what_if = strained.what_if.replace(';', ",");
-        let mut row = Row {
-            axes: format!("what_if={what_if};place=kept;pool={}", p.pool(&best.counts)),
-            system: system_of(&best.policy).to_string(),
-            policy: best.policy.clone(),
-            metric: metric::BAD_AT_LOAD.to_string(),
-            unit: unit(metric::BAD_AT_LOAD).to_string(),
-            ..place_of(p, &answer.group)
-        };
-        match &strained.held {
-            Held::Tried(check) => {
-                row.value = Some(check.bad_rate);
-                let interval = check.interval.iter();
-                interval.for_each(|i| row.set_interval(i.low, i.high, "replications"));
-                row.reason = check.in_spite(p.plan.target()).unwrap_or_default().to_string();
-            }
-            Held::Untried(why) => row.without_answer(why.clone()),
-        }
-        Some(row)
-    };
-    let kept = robust.all.iter().filter_map(row);
-    kept.chain(robust.all.iter().filter_map(|strained| of_next(solved, strained))).collect()
-}
-
-/// What the next answer costs; of a fleet all of it.
-fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
-    let p = &solved.problem;
-    let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
-    let (pool, policy, cost) = match strained.next.as_ref()? {
-        Next::Enough(e) | Next::Other(e) => (p.pool(&e.counts), e.policy.clone(), Some(e.cost)),
-        Next::Fleet(clusters, cost) => {
-            let all: Vec<String> = clusters.iter().map(|c| p.pool(c)).collect();
-            (all.join("+"), String::new(), Some(*cost))
-        }
-        Next::None => (String::new(), String::new(), None),
-    };
-    let case = if solved.fleet.is_some() { "fleet" } else { &answer.group };
-    let mut row = Row {
-        axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
-        system: system_of(&policy).to_string(),
-        policy,
-        metric: metric::COST_PER_HOUR.to_string(),
-        unit: unit(metric::COST_PER_HOUR).to_string(),
-        value: cost.map(|cost| cost.as_usd_per_hour()),
-        ..place_of(p, case)
-    };
-    if cost.is_none() {
-        row.without_answer("no pool that the plan allows sustains the load".to_string());
-    }
-    Some(row)
 }
 
 /// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no

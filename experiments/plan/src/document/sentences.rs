@@ -4,7 +4,7 @@ use crate::document::facts;
 use crate::document::fleet;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
-use crate::search::answer::{Answer, money, percent, significant};
+use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
 use orrery_scenario::bound::Bound;
@@ -167,6 +167,11 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
             significant(b.edge.rate_per_s)
         )
     });
+    let lacks = |best: &Choice| p.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0);
+    let want = a.best().and_then(lacks).map(|kind| {
+        let kind = p.kind(kind);
+        format!("`survive` changes nothing here: the answer has no {kind} to lose")
+    });
     let unknown = a.unknown.iter().map(|u| format!("not known: {u}"));
-    short.into_iter().chain(unknown).chain(close).collect()
+    want.into_iter().chain(short).chain(unknown).chain(close).collect()
 }

@@ -6,9 +6,11 @@
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::search::answer::Choice;
-use crate::search::size::Less;
+use crate::search::replan::{Enough, Next};
 use crate::search::trial::{Bench, Check};
+use crate::search::variants::{Tried, Variant};
 use orrery_scenario::SpecError;
+use orrery_solvers::Price;
 
 /// The pools that have to carry the load so that this one survives what it has to: itself, or without any one
 /// machine.
@@ -74,34 +76,46 @@ pub fn survives<E>(
 }
 
 /// A pool with one machine less, of each type that it has; of a pool of several types, of each of which one may be lost,
-/// or of each where it has none of the one that is named. `known` is the verdict of a pool of one type where there is one already.
+/// or of each where it has none of the one that is named.
 ///
 /// # Errors
 /// When it cannot be simulated.
-pub fn one_less(
-    bench: &Bench<'_>,
-    choice: &Choice,
-    known: Option<Check>,
-) -> Result<Vec<Less>, SpecError> {
-    let mut all = Vec::new();
-    let several = bench.problem.plan.pools == Pools::Heterogeneous;
-    let has_none = bench.problem.plan.may_lose_only().is_some_and(|kind| choice.counts[kind] == 0);
-    let is_asked = |kind: &usize| !several || has_none || bench.problem.plan.may_lose(*kind);
+pub fn losses(bench: &Bench<'_>, choice: &Choice) -> Result<Vec<Tried>, SpecError> {
+    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    // The verdict of a cluster of which one may be lost is there already.
+    let known = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
+    let several = problem.plan.pools == Pools::Heterogeneous;
+    let has_none = problem.plan.may_lose_only().is_some_and(|kind| choice.counts[kind] == 0);
+    let is_asked = |kind: &usize| !several || has_none || problem.plan.may_lose(*kind);
     let has = (0..choice.counts.len()).filter(|kind| choice.counts[*kind] > 0);
-    for kind in has.filter(is_asked) {
-        let counts = without(bench.problem, &choice.counts, kind);
-        let machine = bench.problem.machine(kind, choice.counts[kind]).1;
-        if counts.iter().all(|n| *n == 0) {
-            all.push(Less { kind, machine, at_load: None, carries_per_s: 0.0 });
-            continue;
-        }
-        let load = bench.group.load_per_s;
-        let at_load = known.clone().map_or_else(|| bench.check(&counts, load), Ok)?;
-        let n: u32 = counts.iter().sum();
-        let before: u32 = choice.counts.iter().sum();
-        let from = choice.edge.rate_per_s * f64::from(n) / f64::from(before);
-        let carries_per_s = bench.highest(&counts, if from > 0.0 { from } else { load })?;
-        all.push(Less { kind, machine, at_load: Some(at_load), carries_per_s });
+    let of = |kind: usize| {
+        let counts = without(problem, &choice.counts, kind);
+        let [n, before] = [&counts, &choice.counts].map(|counts| counts.iter().sum::<u32>());
+        let (check, carries_per_s) = if n == 0 {
+            (Check { bad_rate: 1.0, ..Check::default() }, 0.0)
+        } else {
+            let check = known.clone().map_or_else(|| bench.check(&counts, load), Ok)?;
+            let from = choice.edge.rate_per_s * f64::from(n) / f64::from(before);
+            (check, bench.highest(&counts, if from > 0.0 { from } else { load })?)
+        };
+        let breaks = problem.budget.is_none() && !check.meets(bench.target());
+        let next = breaks.then(|| one_more(problem, choice, kind));
+        let machine = problem.machine(kind, choice.counts[kind]).1;
+        let variant = Variant::Loss { kind, machine, carries_per_s };
+        Ok(Tried { variant, group: bench.group.name.clone(), counts, check: Ok(check), next })
+    };
+    has.filter(is_asked).map(of).collect()
+}
+
+/// The same with one more of a type all day: where that is lost, it is what carries the load.
+fn one_more(problem: &Problem, choice: &Choice, kind: usize) -> Next {
+    let mut counts = choice.counts.clone();
+    counts[kind] += problem.machine(kind, counts[kind]).0;
+    if counts[kind] > problem.counts_max[kind] {
+        return Next::None;
     }
-    Ok(all)
+    let [more, now, all] = [problem.cost(&counts), problem.cost(&choice.counts), choice.cost]
+        .map(|price| price.as_micro_usd_per_hour());
+    let cost = Price::micro_usd_per_hour(all + more.saturating_sub(now));
+    Next::Enough(Enough { pools: vec![counts], policy: choice.policy.clone(), cost })
 }

@@ -1,11 +1,13 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
 use crate::input::problem::{Group, Problem};
-use crate::search::change_over::Changed;
-use crate::search::runs::PROBES_OF_EDGE;
-use crate::search::size::{Less, Sized};
+use crate::search::after_loss::losses;
+use crate::search::change_over::change_over;
+use crate::search::runs::{PROBES_OF_EDGE, Runs};
+use crate::search::size::Sized;
 use crate::search::too_few::TooFew;
 use crate::search::trial::{Bench, Check, Edge};
+use crate::search::variants::Tried;
 use orrery_scenario::SpecError;
 use orrery_scenario::search::Seen;
 use orrery_scenario::search::alone;
@@ -41,10 +43,8 @@ pub struct Choice {
     /// The level that needs all of the machines, where the edge is; the peak, but where another step of a trace has worse
     /// bursts.
     pub hardest: usize,
-    /// What happens where the size changes, where that was looked at.
-    pub changes: Vec<Changed>,
-    /// What one machine less carries, by type, where that was looked at.
-    pub less: Vec<Less>,
+    /// What it does in each variant of the scenario that was looked at for it alone.
+    pub tried: Vec<Tried>,
     /// The mean load relative to the one that is carried.
     pub mean_load: f64,
 }
@@ -78,14 +78,24 @@ impl Choice {
             policy: bench.policy.text().to_string(),
             cost: bench.problem.cost(counts),
             at_load,
-            above: bench.seen(counts, above)?,
+            above: bench.seen(counts, above)?.0,
             edge,
             sizes: Vec::new(),
             hardest: bench.level(),
-            changes: Vec::new(),
-            less: Vec::new(),
+            tried: Vec::new(),
             mean_load: bench.problem.day.mean,
         })
+    }
+
+    /// Tries it with a machine less, and where its machines change over the day.
+    ///
+    /// # Errors
+    /// When one of these cannot be simulated.
+    pub fn try_variants(&mut self, bench: &Bench<'_>) -> Result<(), SpecError> {
+        let bench = bench.at(self.hardest);
+        self.tried.extend(losses(&bench, self)?);
+        self.tried.extend(change_over(&bench, &self.sizes)?);
+        Ok(())
     }
 
     /// How much more than the load it carries: 0.25 is a quarter more.
@@ -236,6 +246,27 @@ impl Answer {
         for point in self.frontier.iter_mut().filter(|point| point.is_of(best)) {
             point.rate_per_s = best.edge.rate_per_s;
         }
+    }
+
+    /// What is looked at for the best pool alone, and what is to be known of all.
+    ///
+    /// # Errors
+    /// As [`Choice::try_variants`].
+    pub fn finish(
+        mut self,
+        problem: &Problem,
+        group: &Group,
+        runs: &Runs<'_>,
+    ) -> Result<Answer, SpecError> {
+        self.choices.truncate(problem.plan.runners_up + 1);
+        if let Some(best) = self.choices.first_mut()
+            && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
+        {
+            best.try_variants(&Bench::new(problem, group, policy, runs))?;
+        }
+        self.searched.runs = runs.finish();
+        self.add_doubts(problem, group);
+        Ok(self)
     }
 
     /// The best pool.

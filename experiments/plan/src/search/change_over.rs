@@ -11,9 +11,10 @@
 use crate::input::day::Machines;
 use crate::input::trace_step::{Load as Arriving, between, later, put};
 use crate::search::size::Sized;
-use crate::search::trial::{Bench, types_of};
+use crate::search::trial::{Bench, Check, types_of};
+use crate::search::variants::{Tried, Variant};
 use orrery_scenario::search::longest_slo;
-use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Stop};
+use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Seen, Stop};
 use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::DeviceChange;
@@ -21,23 +22,6 @@ use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats;
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
-
-/// What happens where the size changes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
-    /// The time of day.
-    pub at_ms: u64,
-    /// How many of each type before it.
-    pub from: Vec<u32>,
-    /// And from then on.
-    pub to: Vec<u32>,
-    /// From then on it was judged for so long.
-    pub lasts: Span,
-    /// The worst model's share of bad requests, as the mean over the seeds with requests after the change.
-    pub bad_rate: f64,
-    /// The requests that were judged, with all seeds.
-    pub requests: u64,
-}
 
 /// A step of the day with its machines.
 #[derive(Clone, Copy)]
@@ -58,7 +42,7 @@ impl Part<'_> {
 ///
 /// # Errors
 /// When a change cannot be simulated.
-pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Changed>, SpecError> {
+pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Tried>, SpecError> {
     let day = &bench.problem.day;
     // A trace that is simulated whole at each level has no step.
     let has_steps = day.follows() && (day.own.is_some() || !bench.group.is_trace);
@@ -82,7 +66,7 @@ pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Changed>, S
     let seeds = bench.problem.seeds();
     bench.expect((all.len() * seeds.len()) as u64);
     let of = |(from, to): &(Part<'_>, Part<'_>)| changed(bench, (*from, *to), &seeds);
-    let found: Vec<Option<Changed>> =
+    let found: Vec<Option<Tried>> =
         all.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
@@ -92,18 +76,23 @@ fn changed(
     bench: &Bench<'_>,
     (from, to): (Part<'_>, Part<'_>),
     seeds: &[u64],
-) -> Result<Option<Changed>, SpecError> {
-    let (mut bad, mut requests, mut lasts) = (Vec::new(), 0, Span::ZERO);
+) -> Result<Option<Tried>, SpecError> {
+    let (mut bad, mut seen) = (Vec::new(), Seen::default());
     for seed in seeds {
         let Some(run) = Run::of(bench, (from, to), *seed)? else { return Ok(None) };
-        (lasts, requests) = (run.lasts, requests + run.judged);
+        seen.requests += run.judged;
         if run.judged > 0 {
             bad.push(run.bad_rate(bench, *seed)?);
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
-    let [from, to] = [from, to].map(|part| part.counts.to_vec());
-    let changed = |bad_rate| Changed { at_ms, from, to, lasts, bad_rate, requests };
+    let changed = |bad_rate: f64| Tried {
+        variant: Variant::Transition { at_ms, from: from.counts.to_vec() },
+        group: bench.group.name.clone(),
+        counts: to.counts.to_vec(),
+        check: Ok(Check { bad_rate, bad_by_seed: bad.clone(), seen, ..Check::default() }),
+        next: None,
+    };
     Ok(stats::mean(&bad).map(changed))
 }
 
@@ -111,7 +100,6 @@ fn changed(
 struct Run {
     setup: Setup,
     settles: Span,
-    lasts: Span,
     judged: u64,
 }
 
@@ -149,7 +137,7 @@ impl Run {
         let changes = exchange(devices, &types, (first.counts, to.counts));
         let at = Time::ZERO + settles;
         setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
-        Ok(Some(Run { setup, settles, lasts, judged }))
+        Ok(Some(Run { setup, settles, judged }))
     }
 
     fn bad_rate(&self, bench: &Bench<'_>, seed: u64) -> Result<f64, SpecError> {

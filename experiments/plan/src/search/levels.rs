@@ -3,8 +3,8 @@
 //! Levels of a day fall, and what a higher one needs is enough for a lower one. Steps of a trace have their own arrivals:
 //! any of them may need the most.
 
-use crate::search::size::{Sized, Sizer, Verdict, counts};
-use crate::search::trial::Bench;
+use crate::search::size::{Sized, Sizer, counts};
+use crate::search::trial::{Bench, Check};
 use orrery_scenario::SpecError;
 
 /// The sizes of all levels by the first seed, looked for from `least` on; none where one is too much.
@@ -36,19 +36,23 @@ pub fn first_sizes(
     Ok(Some(sizes))
 }
 
-/// The verified sizes of all levels, that of the peak first, each looked for from `start` on; or the step of a trace that
-/// is not carried.
+/// The verified sizes of all levels, that of the peak first, from what the first seed says on; each other one is looked
+/// for from `start` of it and the peak's size on. Or the level that is not surely carried.
 ///
 /// # Errors
 /// When a cluster cannot be simulated.
 pub fn sizes(
     bench: &Bench<'_>,
     kind: usize,
-    peak: Sized,
-    start: impl Fn(usize) -> u32,
-    simulated: &mut usize,
+    first: u32,
+    start: impl Fn(usize, u32) -> u32,
+    (close, simulated): (&mut Option<(u32, Check)>, &mut usize),
 ) -> Result<Result<Vec<Sized>, usize>, SpecError> {
-    let day = &bench.problem.day;
+    let (day, most) = (&bench.problem.day, bench.problem.counts_max[kind]);
+    let peak = Sizer { bench, kind }.sure(bench.group.load_per_s, (first, most), close)?;
+    let Some(peak) = peak else { return Ok(Err(0)) };
+    let n = peak.n();
+    let start = |level| start(level, n);
     let mut sizes = vec![peak];
     for level in 1..day.levels.len() {
         let size = match day.own {
@@ -90,10 +94,8 @@ fn at_level(
     let Some(first) = sizer.first(load, (start, higher.n()), start, simulated)? else {
         return Ok(same());
     };
-    match sizer.sure(load, (first, higher.n()), &mut None)? {
-        Verdict::Size(size) => Ok(*size),
-        Verdict::NotSure => Ok(same()),
-    }
+    let size = sizer.sure(load, (first, higher.n()), &mut None)?;
+    Ok(size.unwrap_or_else(same))
 }
 
 /// With the first seed, the size for a step of a trace with its own arrivals, looked for from `start` on: a step with a
@@ -137,12 +139,8 @@ fn at_step(
     let sizer = Sizer { bench: &bench, kind };
     let most = problem.counts_max[kind];
     let mut close = None;
-    let size = match sizer.sure(load, (first, most), &mut close)? {
-        Verdict::Size(size) => Some(*size),
-        Verdict::NotSure => close.map(|(n, check)| {
-            let counts = counts(problem, kind, n);
-            Sized { counts, load_per_s, check, left: None }
-        }),
-    };
-    Ok(size.map(|size| Sized { load_per_s, ..size }))
+    let size = sizer.sure(load, (first, most), &mut close)?;
+    let not_sure =
+        |(n, check)| Sized { counts: counts(problem, kind, n), load_per_s, check, left: None };
+    Ok(size.or_else(|| close.map(not_sure)).map(|size| Sized { load_per_s, ..size }))
 }

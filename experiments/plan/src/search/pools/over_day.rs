@@ -4,6 +4,7 @@ use crate::search::answer::Choice;
 use crate::search::hardest_step::hardest;
 use crate::search::size::{Sized, over_the_day};
 use crate::search::trial::{Bench, Check};
+use crate::search::variants::steps;
 use orrery_scenario::SpecError;
 
 /// A pool that carries what is asked for.
@@ -78,5 +79,5 @@ pub(super) fn over_day(
     let hardest = hardest(bench, &sizes[largest].counts, largest, levels)?;
     let check = Some(sizes[hardest].check.clone());
     let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check)?;
-    Ok(Choice { cost, sizes, ..choice })
+    Ok(Choice { cost, tried: steps(bench.group, &sizes), sizes, ..choice })
 }

@@ -57,7 +57,8 @@ fn one_seed_leaves_a_pool_out_only_where_it_is_sure() {
         let (runs, group) = (Runs::new(None), &problem.groups[0]);
         let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
         let candidates = Candidates::new(&problem, group).expect("pools");
-        let one = OfPolicy { bench: &bench, candidates: &candidates, runs: &runs };
+        let candidates = &candidates;
+        let one = OfPolicy { bench: &bench, candidates, runs: &runs, is_base_alone: false };
         let counts = [1, 2];
         let of = |i: &usize| candidates.counts(*i) == counts;
         let i = (0..candidates.space.pools().len()).find(of).expect("a pool");
