@@ -1,8 +1,8 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
-use crate::document::facts::place_of;
 use crate::document::money::{at_least, usd_per_month};
+use crate::document::rows::head;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer as Answered, money, percent};
 use crate::search::solved::{Fleet, Solved};
@@ -99,10 +99,7 @@ pub fn total(solved: &Solved, what: &str, fleet: &Fleet, now: Option<Price>) -> 
 
 /// What the whole fleet costs and no fleet undercuts, and the home of each model.
 pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
-    let base = Row {
-        axes: format!("what_if={what_if};place=1;pool={}", homes_axis(problem, fleet)),
-        ..place_of(problem, "fleet")
-    };
+    let base = head(problem, "fleet", [what_if, "1", &homes_axis(problem, fleet)], "");
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
         rows.push(base.of_all(metric::COST_PER_HOUR, cost.as_usd_per_hour()));

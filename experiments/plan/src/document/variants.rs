@@ -1,11 +1,10 @@
 //! What the machines of an answer do in variants of the scenario, said in one way: as a clause, a line of the table, rows.
 
 use crate::document::cells::name;
-use crate::document::facts::place_of;
 use crate::document::money::month;
+use crate::document::rows::head;
 use crate::input::day::clock;
 use crate::input::file::Pools;
-use crate::input::perturbation::varies_as_measured;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::replan::{Next, is_wanted};
@@ -14,8 +13,7 @@ use crate::search::solved::Solved;
 use crate::search::trial::Check;
 use crate::search::variants::{Better, Robust, Tried, USUAL, Variant, worst};
 use orrery_report::page::{Field, Part, Table, Tone};
-use orrery_results::{Row, metric, system_of};
-use orrery_scenario::scenario::file::Model;
+use orrery_results::{Row, metric};
 
 /// `when the load is 10 % higher`, `without one T4`, `in the step from 9:00 (3 T4)`.
 fn clause(p: &Problem, tried: &Tried) -> String {
@@ -121,8 +119,11 @@ fn verdict(p: &Problem, tried: &Tried) -> Field {
         Err(why) => return Field::text(format!("not tried: {why}")).marked(Tone::Mixed),
     };
     let undecided = check.undecided(target);
-    let because = check.in_spite(target).or(undecided.map(|(why, _)| why));
-    let because = because.map_or(String::new(), |why| format!(": {why}"));
+    let because = match (check.in_spite(target), undecided) {
+        (Some(why), _) => format!(": {why}"),
+        (None, Some((why, _))) => format!(", though {why}"),
+        (None, None) => String::new(),
+    };
     let decides = undecided.map_or(String::new(), |(_, times)| {
         let requests = significant(p.plan.requests_per_model as f64 * times.max(1.0));
         format!("; {requests} requests for each model would decide it")
@@ -166,22 +167,19 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
             tried.next.as_ref().map_or_else(Field::default, next),
         ]);
     }
-    let mut points = Vec::new();
-    match robust.filter(|robust| !robust.all.is_empty()) {
-        Some(robust) => {
-            points.extend(measured(solved, robust));
-            points.extend(robust.instead.iter().map(|instead| instead_words(p, instead)));
-        }
-        None => points.push(
+    let tried = robust.filter(|robust| !robust.all.is_empty());
+    let points = match tried.map(|robust| &robust.instead) {
+        Some(instead) => instead.iter().map(|instead| instead_words(p, instead)).collect(),
+        None => vec![
             "Not tried: whether the answer holds when execution times vary, messages take longer, SLOs are tighter, or \
              the load is higher."
                 .to_string(),
-        ),
-    }
+        ],
+    };
     table.part().into_iter().chain(Part::list(points)).collect()
 }
 
-/// Who sustains the load on the same machines, and what else can be asked.
+/// Who sustains the load on the same machines under the worst what-if.
 fn instead_words(p: &Problem, (what_if, carriers): &(String, Vec<String>)) -> String {
     let who = match carriers.as_slice() {
         [] => "no other scheduler sustains the load on these machines (one seed)".to_string(),
@@ -190,32 +188,8 @@ fn instead_words(p: &Problem, (what_if, carriers): &(String, Vec<String>)) -> St
             some.join(", ")
         ),
     };
-    let more = match is_wanted(&p.plan) {
-        true => "also finds the capacity of the next answer",
-        false => "finds machines that sustain it; `--next` does so for each of these rows",
-    };
-    format!("With {what_if}, {who}. `--what-if {what_if}` {more}.")
-}
-
-/// Whose execution times vary as MLPerf's runs did, for want of samples of their own: said once, where that was tried.
-fn measured(solved: &Solved, robust: &Robust) -> Option<String> {
-    let mlperf = Variant::WhatIf("noise=mlperf".to_string());
-    if !robust.all.iter().any(|s| s.variant == mlperf && s.check.is_ok()) {
-        return None;
-    }
-    let groups = solved.problem.groups.iter();
-    let models = groups.flat_map(|group| (0..group.models.len()).map(|number| group.model(number)));
-    let (own, lacking): (Vec<&Model>, Vec<&Model>) = models.partition(|m| varies_as_measured(m));
-    let [own, lacking] = [own, lacking]
-        .map(|all| all.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", "));
-    Some(match own.is_empty() {
-        true => "No model has samples of its own batches: the row of noise=mlperf has the noise of MLPerf's repeated runs."
-            .to_string(),
-        false => format!(
-            "Without samples of their own batches: {lacking}; the row of noise=mlperf has the noise of MLPerf's repeated \
-             runs. With samples, used in every row: {own}."
-        ),
-    })
+    let more = if is_wanted(&p.plan) { "" } else { "; `--next` finds machines that sustain it" };
+    format!("With {what_if}, {who}{more}.")
 }
 
 /// `16 V100 cost 4 % more (9227 $/month) and have 78 % headroom instead of 1 %`, and whether they hold where the
@@ -295,10 +269,7 @@ pub fn rows(p: &Problem, base: &Row, tried: &Tried) -> Vec<Row> {
             (metric::BAD_AT_CHANGE, axes(format!("at={at};from={from};to={to}")), false)
         }
         Variant::Loss { .. } => (metric::BAD_WITH_ONE_LESS, base.axes.clone(), true),
-        Variant::WhatIf(text) => {
-            let (what_if, pool) = (text.replace(';', ","), p.pool(&tried.counts));
-            (metric::BAD_AT_LOAD, format!("what_if={what_if};place=kept;pool={pool}"), true)
-        }
+        Variant::WhatIf(_) => (metric::BAD_AT_LOAD, base.axes.clone(), true),
     };
     let mut row = Row { axes, ..base.of_all(metric, 0.0) };
     let is_what_if = matches!(tried.variant, Variant::WhatIf(_));
@@ -327,29 +298,25 @@ pub fn rows(p: &Problem, base: &Row, tried: &Tried) -> Vec<Row> {
 /// What the answers' machines do under each what-if, and what the next answers cost, of a fleet all of it.
 pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
     let p = &solved.problem;
-    let of_policy = |case: &str, policy: &str| Row {
-        system: system_of(policy).to_string(),
-        policy: policy.to_string(),
-        ..place_of(p, case)
+    let text = |tried: &Tried| match &tried.variant {
+        Variant::WhatIf(text) => text.clone(),
+        _ => String::new(),
     };
     let kept = |tried: &Tried| {
         let answer = solved.answers.iter().find(|a| a.group == tried.group);
         let policy = answer.and_then(Answer::best).map_or("", |best| best.policy.as_str());
-        rows(p, &of_policy(&tried.group, policy), tried)
+        let axes = [&text(tried), "kept", &p.pool(&tried.counts)];
+        rows(p, &head(p, &tried.group, axes, policy), tried)
     };
     let next = |tried: &Tried| {
-        let (next, Variant::WhatIf(text)) = (tried.next.as_ref()?, &tried.variant) else {
-            return None;
-        };
-        let enough = next.enough();
+        let enough = tried.next.as_ref()?.enough();
         let pools = enough.map_or([].as_slice(), |enough| &enough.pools);
         let pools: Vec<String> = pools.iter().map(|counts| p.pool(counts)).collect();
-        let what_if = text.replace(';', ",");
+        let axes = [&text(tried), "next", &pools.join("+")];
         let case = if solved.fleet.is_some() { "fleet" } else { &tried.group };
-        let base = of_policy(case, enough.map_or("", |enough| enough.policy.as_str()));
+        let base = head(p, case, axes, enough.map_or("", |enough| enough.policy.as_str()));
         let usd = enough.map_or(0.0, |enough| enough.cost.as_usd_per_hour());
-        let axes = format!("what_if={what_if};place=next;pool={}", pools.join("+"));
-        let mut row = Row { axes, ..base.of_all(metric::COST_PER_HOUR, usd) };
+        let mut row = base.of_all(metric::COST_PER_HOUR, usd);
         if enough.is_none() {
             row.without_answer("no pool that the plan allows sustains the load");
         }

@@ -15,14 +15,17 @@ use orrery_solvers::Price;
 /// The pools that have to carry the load so that this one survives what it has to: itself, or without any one
 /// machine.
 pub fn pools(problem: &Problem, counts: &[u32]) -> Vec<Vec<u32>> {
-    let left: Vec<Vec<u32>> =
-        lost(problem, counts).map(|kind| without(problem, counts, kind)).collect();
+    let left: Vec<Vec<u32>> = left(problem, counts).map(|(_, left)| left).collect();
     if left.is_empty() { vec![counts.to_vec()] } else { left }
 }
 
-/// The types of a pool of which a machine may be lost.
-fn lost<'a>(problem: &'a Problem, counts: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
-    (0..counts.len()).filter(|kind| counts[*kind] > 0 && problem.plan.may_lose(*kind))
+/// The types of a pool of which a machine may be lost, and what is left of it then.
+pub fn left<'a>(
+    problem: &'a Problem,
+    counts: &'a [u32],
+) -> impl Iterator<Item = (usize, Vec<u32>)> + 'a {
+    let lost = |kind: &usize| counts[*kind] > 0 && problem.plan.may_lose(*kind);
+    (0..counts.len()).filter(lost).map(|kind| (kind, without(problem, counts, kind)))
 }
 
 /// The verdict of a pool at a load; where a machine may be lost, of the worst that is left of it.
@@ -46,33 +49,6 @@ fn without(problem: &Problem, counts: &[u32], kind: usize) -> Vec<u32> {
     let mut left = counts.to_vec();
     left[kind] -= problem.machine(kind, counts[kind]).0;
     left
-}
-
-/// Whether a pool survives what it has to: `carries` says whether what is left of it does, `is_lost` whether it does
-/// not come back from the loss of a machine of a kind in mid-run.
-///
-/// # Errors
-/// Those of the two.
-pub fn survives<E>(
-    problem: &Problem,
-    counts: &[u32],
-    carries: impl Fn(&[u32]) -> Result<bool, E>,
-    is_lost: impl Fn(usize) -> Result<bool, E>,
-) -> Result<bool, E> {
-    if lost(problem, counts).next().is_none() {
-        return Ok(true);
-    }
-    for pool in pools(problem, counts) {
-        if !carries(&pool)? {
-            return Ok(false);
-        }
-    }
-    for kind in lost(problem, counts) {
-        if is_lost(kind)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// A pool with one machine less, of each type that it has; of a pool of several types, of each of which one may be lost,

@@ -3,11 +3,12 @@
 use crate::input::problem::{Group, Problem};
 use crate::search::after_loss::losses;
 use crate::search::change_over::change_over;
+use crate::search::hardest_step::hardest;
 use crate::search::runs::{PROBES_OF_EDGE, Runs};
-use crate::search::size::Sized;
+use crate::search::size::{Sized, over_the_day};
 use crate::search::too_few::TooFew;
 use crate::search::trial::{Bench, Check, Edge};
-use crate::search::variants::Tried;
+use crate::search::variants::{Tried, steps};
 use orrery_scenario::SpecError;
 use orrery_scenario::search::Seen;
 use orrery_scenario::search::alone;
@@ -85,6 +86,25 @@ impl Choice {
             tried: Vec::new(),
             mean_load: bench.problem.day.mean,
         })
+    }
+
+    /// A pool with its verified sizes, of which this level's is the largest: judged in the hardest of the levels that have it.
+    ///
+    /// # Errors
+    /// When it cannot be simulated.
+    pub fn over_day(
+        bench: &Bench<'_>,
+        largest: usize,
+        sizes: Vec<Sized>,
+    ) -> Result<Choice, SpecError> {
+        let (problem, most) = (bench.problem, &sizes[largest].counts);
+        // Of one size for the whole day every step has it.
+        let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
+        let hardest = hardest(bench, most, largest, (0..sizes.len()).filter(has))?;
+        let check = Some(sizes[hardest].check.clone());
+        let choice = Choice::of(&bench.at(hardest), most, check)?;
+        let (cost, tried) = (over_the_day(problem, &sizes), steps(bench.group, &sizes));
+        Ok(Choice { cost, tried, sizes, ..choice })
     }
 
     /// Tries it with a machine less, and where its machines change over the day.

@@ -71,7 +71,7 @@ pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Tried>, Spe
     Ok(found.into_iter().flatten().collect())
 }
 
-/// One change, with all seeds.
+/// One change, with all seeds; none where no request has an SLO: a change is as long as some of them.
 fn changed(
     bench: &Bench<'_>,
     (from, to): (Part<'_>, Part<'_>),
@@ -79,10 +79,12 @@ fn changed(
 ) -> Result<Option<Tried>, SpecError> {
     let (mut bad, mut seen) = (Vec::new(), Seen::default());
     for seed in seeds {
-        let Some(run) = Run::of(bench, (from, to), *seed)? else { return Ok(None) };
-        seen.requests += run.judged;
-        if run.judged > 0 {
-            bad.push(run.bad_rate(bench, *seed)?);
+        let Some((setup, settles, judged)) = set_up(bench, (from, to), *seed)? else {
+            return Ok(None);
+        };
+        seen.requests += judged;
+        if judged > 0 {
+            bad.push(bad_rate(bench, &setup, settles, *seed)?);
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
@@ -96,68 +98,60 @@ fn changed(
     Ok(stats::mean(&bad).map(changed))
 }
 
-/// A run over a change.
-struct Run {
-    setup: Setup,
-    settles: Span,
-    judged: u64,
+/// A run over a change, how long it settles before it, and the requests that are judged.
+fn set_up(
+    bench: &Bench<'_>,
+    (from, to): (Part<'_>, Part<'_>),
+    seed: u64,
+) -> Result<Option<(Setup, Span, u64)>, SpecError> {
+    // Where there was no machine before, all are new.
+    let first = if from.is_empty() { to } else { from };
+    // Of each type what either has, so that the setup knows it.
+    let both = first.counts.to_vec().together(&to.counts.to_vec());
+    let scenario = scenario_at(bench, (&both, to.level))?;
+    let mut setup = scenario.setup(seed)?;
+    if longest_slo(&setup) == Span::MAX {
+        return Ok(None);
+    }
+    let mut lasts = bench.settles(&setup);
+    let day = &bench.problem.day;
+    let mean_per_s = bench.mean_per_s(bench.load_at(to.level));
+    let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
+    lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
+    let before = match from.is_empty() || day.levels[from.level] == 0.0 {
+        true => Vec::new(),
+        false => arrivals(bench, (from, lasts, true), seed)?,
+    };
+    let settles = if from.is_empty() { Span::ZERO } else { lasts };
+    let after = arrivals(bench, (to, lasts, false), seed)?;
+    let judged = after.len() as u64;
+    put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
+    let types = types_of(bench.problem, &scenario, &setup);
+    let devices = &mut setup.world.core.devices;
+    let changes = exchange(devices, &types, (first.counts, to.counts));
+    let at = Time::ZERO + settles;
+    setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
+    Ok(Some((setup, settles, judged)))
 }
 
-impl Run {
-    /// None where no request has an SLO: a change is as long as some of them.
-    fn of(
-        bench: &Bench<'_>,
-        (from, to): (Part<'_>, Part<'_>),
-        seed: u64,
-    ) -> Result<Option<Run>, SpecError> {
-        // Where there was no machine before, all are new.
-        let first = if from.is_empty() { to } else { from };
-        // Of each type what either has, so that the setup knows it.
-        let both = first.counts.to_vec().together(&to.counts.to_vec());
-        let scenario = scenario_at(bench, (&both, to.level))?;
-        let mut setup = scenario.setup(seed)?;
-        if longest_slo(&setup) == Span::MAX {
-            return Ok(None);
-        }
-        let mut lasts = bench.settles(&setup);
-        let day = &bench.problem.day;
-        let mean_per_s = bench.mean_per_s(bench.load_at(to.level));
-        let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
-        lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
-        let before = match from.is_empty() || day.levels[from.level] == 0.0 {
-            true => Vec::new(),
-            false => arrivals(bench, (from, lasts, true), seed)?,
-        };
-        let settles = if from.is_empty() { Span::ZERO } else { lasts };
-        let after = arrivals(bench, (to, lasts, false), seed)?;
-        let judged = after.len() as u64;
-        put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
-        let types = types_of(bench.problem, &scenario, &setup);
-        let devices = &mut setup.world.core.devices;
-        let changes = exchange(devices, &types, (first.counts, to.counts));
-        let at = Time::ZERO + settles;
-        setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
-        Ok(Some(Run { setup, settles, judged }))
-    }
-
-    fn bad_rate(&self, bench: &Bench<'_>, seed: u64) -> Result<f64, SpecError> {
-        let plan = &bench.problem.plan;
-        bench.begins()?;
-        let rule = Rule {
-            criterion: Criterion::BadRate,
-            target: plan.target(),
-            tolerance: plan.precision,
-            requests_per_model: plan.requests_per_model,
-            warm_up: self.settles,
-            least: Span::ZERO,
-            exactly: None,
-            stop: Stop::AtEnd,
-            load: Load::Finite { bad_max: Vec::new() },
-            moves: None,
-            by_flow: false,
-        };
-        Ok(search::probe(&self.setup, bench.policy, seed, rule)?.bad_rate)
-    }
+/// The worst model's share of bad requests, of those after it settled.
+fn bad_rate(bench: &Bench<'_>, setup: &Setup, settles: Span, seed: u64) -> Result<f64, SpecError> {
+    let plan = &bench.problem.plan;
+    bench.begins()?;
+    let rule = Rule {
+        criterion: Criterion::BadRate,
+        target: plan.target(),
+        tolerance: plan.precision,
+        requests_per_model: plan.requests_per_model,
+        warm_up: settles,
+        least: Span::ZERO,
+        exactly: None,
+        stop: Stop::AtEnd,
+        load: Load::Finite { bad_max: Vec::new() },
+        moves: None,
+        by_flow: false,
+    };
+    Ok(search::probe(setup, bench.policy, seed, rule)?.bad_rate)
 }
 
 /// Of devices, as many of each type as there are at some time, leaves those that are there at first; and what comes and

@@ -11,13 +11,11 @@
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point, money, percent, significant};
 use crate::search::break_even::turns;
-use crate::search::hardest_step::hardest;
 use crate::search::levels::{self, largest};
 use crate::search::replan::Enough;
 use crate::search::runs::{PROBES, Runs};
 use crate::search::size::{MORE_MAX, Sized, Sizer, counts, over_the_day};
 use crate::search::trial::Bench;
-use crate::search::variants::steps;
 use orrery_report::say;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
@@ -106,25 +104,6 @@ pub fn search(
     answer.finish(problem, group, runs)
 }
 
-/// A cluster with its verified sizes as a choice: its edge, and what breaks.
-///
-/// # Errors
-/// When it cannot be simulated.
-pub fn chosen(bench: &Bench<'_>, sizes: Vec<Sized>) -> Result<Choice, SpecError> {
-    let problem = bench.problem;
-    let most = &sizes[largest(&sizes)].counts;
-    // Of one size for the whole day every step has it.
-    let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
-    let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
-    let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
-    let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
-    let mut choice = Choice::of(&bench, &most.counts, check)?;
-    choice.cost = over_the_day(problem, &sizes);
-    choice.tried = steps(bench.group, &sizes);
-    choice.sizes = sizes;
-    Ok(choice)
-}
-
 /// The cheapest cluster of any type under some policies that carries the load: the answer of [`search`], without
 /// its edge, which takes most of the simulations.
 ///
@@ -199,7 +178,7 @@ impl Chain<'_> {
             }
             None => {
                 if let Some(sizes) = self.fewest(one, &mut found)? {
-                    found.choice = Some(chosen(self.bench, sizes)?);
+                    found.choice = Some(Choice::over_day(self.bench, largest(&sizes), sizes)?);
                 }
             }
         }

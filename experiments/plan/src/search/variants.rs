@@ -12,7 +12,7 @@
 
 use crate::input::file::{PlanFile, Pools, Source};
 use crate::input::problem::{Group, Problem};
-use crate::input::what_if::{about, changed};
+use crate::input::what_if;
 use crate::search::after_loss;
 use crate::search::answer::{Answer, Choice};
 use crate::search::replan::{Next, is_another, is_wanted, next, schedulers};
@@ -161,6 +161,20 @@ impl Robust {
 /// A plan changed by a what-if, or why it cannot be.
 type Change = (String, Result<Problem, String>);
 
+/// The problem of a plan that is changed by a what-if; `models` are those that there are.
+///
+/// # Errors
+/// When the what-if makes no sense, or the changed plan does not.
+pub fn changed(
+    plan: &PlanFile,
+    source: &Source,
+    text: &str,
+    models: &[String],
+) -> Result<Problem, SpecError> {
+    let plan = what_if::changed(plan, text, models)?;
+    Problem::new(&plan, source).map_err(|error| what_if::about(text, error))
+}
+
 /// The what-ifs that the answers of a plan are tried under, made before the first run.
 ///
 /// # Errors
@@ -173,13 +187,12 @@ pub fn changes(
     let usual = || USUAL.map(|(text, _)| text.to_string()).to_vec();
     let texts = plan.robust.clone().unwrap_or_else(usual);
     let of = |text: String| {
-        let problem = changed(plan, &text, models);
-        match problem.and_then(|plan| Problem::new(&plan, source)) {
+        match changed(plan, source, &text, models) {
             Ok(problem) => Ok((text, Ok(problem))),
             // The usual ones are for every plan, whatever its laws are.
             Err(SpecError::Value { found, .. }) if plan.robust.is_none() => Ok((text, Err(found))),
             Err(error) if plan.robust.is_none() => Ok((text, Err(error.to_string()))),
-            Err(error) => Err(about(&text, error)),
+            Err(error) => Err(error),
         }
     };
     texts.into_iter().map(of).collect()
