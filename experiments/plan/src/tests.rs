@@ -6,7 +6,7 @@ mod figures;
 mod goodput;
 mod growth;
 mod lists;
-mod losses;
+pub(crate) mod losses;
 mod pool_days;
 mod rerun;
 mod robust;

@@ -4,8 +4,8 @@
 
 use super::controls::{Control, Menu, REACH, SLIDERS_MAX, around, count};
 use super::file::File;
-use orrery_plan::{Answers, PlanFile, Problem, Solved, Source, Survive, Watcher, answered};
-use orrery_plan::{changed, figure_of, page_of};
+use orrery_plan::{Answers, PlanFile, Problem, Solved, Source, Survive, Watcher, changed};
+use orrery_plan::{figure_of, page_of, solve};
 use orrery_report::page::Field;
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::COUNT_MAX;
@@ -290,7 +290,7 @@ impl Plans {
             None => plan.file.clone(),
         };
         file.watcher = Some(watcher.clone());
-        let mut solved = answered(&file, &plan.source, what_if)?;
+        let mut solved = solve(&file, &plan.source, what_if, true)?;
         // Who waited goes: the stream of an answer ends with its last owner.
         solved.problem.plan.watcher = None;
         let mut known = known();
@@ -317,7 +317,7 @@ fn shown(
     let option = what_if_option(changed.as_ref());
     let path = &plan.source.path;
     let answers = Answers::of(first, changed.into_iter().collect())?;
-    let table = answers.side_by_side();
+    let table = answers.table();
     let words = |row: Vec<Field>| row.into_iter().map(|field| field.text).collect();
     Ok(Shown {
         head: table.columns,

@@ -1,12 +1,12 @@
 //! A plan, its what-ifs and its sensitivity, answered together.
 
 use crate::document::rows;
+use crate::document::variants::of_robust;
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::Problem;
-use crate::input::what_if::{self, changed};
-use crate::search::sensitivity::{self, Changes, Robust};
 use crate::search::solve::solve_problem;
 use crate::search::solved::Solved;
+use crate::search::variants::{self, Robust};
 use orrery_results::Row;
 use orrery_scenario::{Scenario, SpecError};
 use orrery_sweep::notes::say_slow;
@@ -30,11 +30,8 @@ impl Answers {
     /// # Errors
     /// When a file that was planned from cannot be read any more.
     pub fn of(plan: Solved, what_ifs: Vec<Solved>) -> Result<Answers, SpecError> {
-        let mut all = vec![plan];
-        all.extend(what_ifs);
-        let rows = rows::rows(&all)?;
-        let what_ifs = all.split_off(1);
-        Ok(Answers { plan: all.remove(0), what_ifs, robust: None, rows })
+        let rows = rows::rows(std::iter::once(&plan).chain(&what_ifs))?;
+        Ok(Answers { plan, what_ifs, robust: None, rows })
     }
 }
 
@@ -52,25 +49,16 @@ pub fn answers(
     say_slow::<Scenario>(&base.policies);
     let models = base.models();
     // What is wrong with a what-if is said before minutes of runs.
-    let of = |text: &String| {
-        let changed = changed(plan, text, &models)?;
-        let problem = Problem::new(&changed, source).map_err(|e| what_if::about(text, e))?;
-        Ok((text.clone(), problem))
-    };
+    let of = |text: &String| Ok((text.clone(), variants::changed(plan, source, text, &models)?));
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let changes = Changes::of(plan, source, &models)?;
-    let mut all = vec![solve_problem(base, None, frontier)?];
-    for (text, problem) in of_what_ifs {
-        let solved = solve_problem(problem, Some(&text), false);
-        all.push(solved.map_err(|e| what_if::about(&text, e))?);
-    }
-    let what_ifs = all.split_off(1);
-    let solved = all.remove(0);
-    let robust = sensitivity::robust(&changes, &solved)?;
+    let changes = variants::changes(plan, source, &models)?;
+    let solved = solve_problem(base, None, frontier)?;
+    let of = |(text, problem): (String, Problem)| solve_problem(problem, Some(&text), false);
+    let what_ifs = of_what_ifs.into_iter().map(of).collect::<Result<_, SpecError>>()?;
+    let robust = variants::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
-    let rows = rows::of_robust(&answers.plan, &robust);
-    answers.rows.extend(rows);
+    answers.rows.extend(of_robust(&answers.plan, &robust));
     answers.robust = Some(robust);
     Ok(answers)
 }

@@ -1,10 +1,11 @@
 //! What a plan was asked, in words: its load, models, types and assumptions.
 
 use crate::input::problem::Problem;
+use crate::input::request_list::OfList;
 use crate::search::answer::{money, percent, significant};
-use crate::search::sensitivity::USUAL;
 use crate::search::solved::Solved;
-use orrery_scenario::scenario::file::Noise;
+use crate::search::variants::USUAL;
+use orrery_scenario::scenario::file::{Noise, RateBy};
 use orrery_scenario::zoo::Zoo;
 
 /// The load of each group, and what it was multiplied with.
@@ -21,12 +22,47 @@ pub fn load(solved: &Solved) -> String {
         let grown = p.list.map_or("", |list| list.grown());
         lines.push(format!("{growth} times what the scenario has{grown}"));
     }
+    lines.extend(p.list.iter().map(of_list));
+    if p.plan.day.is_some() {
+        let how = match p.day.follows() {
+            true => "$/h is the mean over the day, and machines are up when their step begins",
+            false => "one allocation for the whole day",
+        };
+        let mean = percent(p.day.mean);
+        lines.push(format!("that of the day's peak, the mean is {mean} % of it; {how}"));
+    }
     if p.plan.is_to_survive() {
-        let kind = p.plan.may_lose_only().map(|kind| format!("one {}", p.kind(kind)));
-        let what = kind.unwrap_or_else(|| "any one machine".to_string());
-        lines.push(format!("tolerates the loss of {what}"));
+        let kind = p.plan.may_lose_only();
+        let what = kind.map(|kind| format!("one {}, and of no other machine", p.kind(kind)));
+        let what = what.unwrap_or_else(|| "any one machine of each type".to_string());
+        let kinds = (0..p.sales.len()).filter(|kind| p.counts_max[*kind] > 0 && p.lost(*kind) > 1);
+        let whole: Vec<String> = kinds.map(|kind| p.machine(kind, p.lost(kind)).1).collect();
+        let whole = match whole.as_slice() {
+            [] => String::new(),
+            some => format!("; a machine is {}, and all of it is lost", some.join(" or ")),
+        };
+        lines.push(format!("tolerates the loss of {what}{whole}"));
     }
     lines.join("\n")
+}
+
+/// How a list is replayed.
+fn of_list(list: &OfList) -> String {
+    let copies = match list.copies {
+        1.0 => "the list itself".to_string(),
+        copies => format!(
+            "{} copies of the list, each shifted by the seed within {} s",
+            significant(copies),
+            significant(list.window_s)
+        ),
+    };
+    match list.by {
+        RateBy::Copies => format!("the load is {copies}; other loads are more or fewer copies"),
+        RateBy::Speed => format!(
+            "the load is {copies}, {} times as fast; other loads are as much faster",
+            significant(list.speed)
+        ),
+    }
 }
 
 /// The models with their SLOs; the many that share one are counted.

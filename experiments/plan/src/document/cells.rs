@@ -12,11 +12,6 @@ pub fn name(text: &str) -> Field {
     Field { key: None, ..Field::text(text) }
 }
 
-/// The policy, where several were compared.
-pub fn scheduler(p: &Problem, choice: &Choice) -> Field {
-    if p.policies.len() > 1 { name(&choice.policy) } else { Field::default() }
-}
-
 /// Dollars for an hour.
 pub fn usd(cost: Price) -> Field {
     Field::number(cost.as_usd_per_hour(), money(cost))

@@ -1,8 +1,8 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
-use crate::document::facts::place_of;
 use crate::document::money::{at_least, usd_per_month};
+use crate::document::rows::head;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer as Answered, money, percent};
 use crate::search::solved::{Fleet, Solved};
@@ -65,11 +65,11 @@ pub fn searched(fleet: &Fleet) -> String {
     )
 }
 
-/// A row for a what-if of fleets, whose clusters differ from those of the plan: the fleet as a whole.
-pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Field> {
-    let pools = solved.answers.iter().filter_map(|a| a.best());
+/// The line of a fleet as a whole: clusters of what-ifs differ from those of the plan.
+pub fn total(solved: &Solved, what: &str, fleet: &Fleet, now: Option<Price>) -> Vec<Field> {
+    let answers = &solved.answers;
+    let pools = answers.iter().filter_map(|a| a.best());
     let pools: Vec<String> = pools.map(|b| solved.problem.words(&b.counts)).collect();
-    let load: f64 = solved.answers.iter().map(|a| a.load_per_s).sum();
     let pools = match fleet.cost {
         Some(_) => pools.join(" + "),
         None => "none meets the goal".to_string(),
@@ -79,31 +79,27 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Fi
         let best = a.best().filter(|best| best.edge.rate_per_s >= a.load_per_s * 0.98)?;
         Some(a.load_per_s * best.at_load.good_share)
     };
-    let good_per_s: Option<f64> = solved.answers.iter().map(good).sum();
+    let good_per_s: Option<f64> = answers.iter().map(good).sum();
     let million = fleet.cost.zip(good_per_s).and_then(|(cost, rate)| cost.usd_per_million(rate));
-    let headroom = solved.answers.iter().filter_map(|a| a.best()?.headroom(a.load_per_s));
-    let or_none = |field: Option<Field>| field.unwrap_or_default();
-    vec![
-        name(solved.what_if.as_deref().unwrap_or("(as it is)")),
-        Field::default(),
-        name(&pools),
-        or_none(fleet.cost.map(usd)),
-        or_none(fleet.cost.map(usd_month)),
-        rate(load),
-        Field::default(),
-        or_none(headroom.reduce(f64::min).map(share)),
-        or_none(million.map(|usd| Field::number(usd, format!("{usd:.2}")))),
-        or_none(fleet.cost.zip(now).map(|(cost, now)| more_usd(cost, now))),
-        Field::default(),
-    ]
+    let headroom = answers.iter().filter_map(|a| a.best()?.headroom(a.load_per_s));
+    let mut line = vec![Field::default(); 12];
+    line[0] = name(what);
+    line[2] = name(&pools);
+    line[6] = rate(answers.iter().map(|a| a.load_per_s).sum());
+    let cells = [
+        (4, fleet.cost.map(usd)),
+        (5, fleet.cost.map(usd_month)),
+        (8, headroom.reduce(f64::min).map(share)),
+        (9, million.map(|usd| Field::number(usd, format!("{usd:.2}")))),
+        (10, fleet.cost.zip(now).map(|(cost, now)| more_usd(cost, now))),
+    ];
+    cells.into_iter().for_each(|(column, cell)| line[column] = cell.unwrap_or_default());
+    line
 }
 
 /// What the whole fleet costs and no fleet undercuts, and the home of each model.
 pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
-    let base = Row {
-        axes: format!("what_if={what_if};place=1;pool={}", homes_axis(problem, fleet)),
-        ..place_of(problem, "fleet")
-    };
+    let base = head(problem, "fleet", [what_if, "1", &homes_axis(problem, fleet)], "");
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
         rows.push(base.of_all(metric::COST_PER_HOUR, cost.as_usd_per_hour()));

@@ -3,20 +3,19 @@
 use crate::document::answers::Answers;
 use crate::document::asked;
 use crate::document::cells::{
-    carries, headroom, more_usd, name, per_million, rate, scheduler, share, usd, usd_month,
+    carries, headroom, more_usd, name, per_million, rate, share, usd, usd_month,
 };
-use crate::document::facts::facts;
+use crate::document::facts::{facts, not_modelled};
 use crate::document::figure;
-use crate::document::fleet;
-use crate::document::loss::{breaks_on_loss, holds_for_want, what_if_for_want};
+use crate::document::fleet::total;
 use crate::document::money::{bought, month, source, turns_in_words};
-use crate::document::sensitivity::{breaks, for_little_more, holds, stands_on};
 use crate::document::sentences::{confidence, doubts, of_group, search, too_few, whole};
+use crate::document::variants::{breaks, for_little_more, holds, stands_on};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, money};
-use crate::search::sensitivity::Robust;
 use crate::search::solved::Solved;
+use crate::search::variants::Robust;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
 use orrery_results::{Row, grouped};
 use orrery_solvers::Price;
@@ -45,33 +44,96 @@ impl Answers {
         let few =
             first.answers.iter().flat_map(|a| too_few(p, a).into_iter().map(move |l| of(a, l)));
         let about = little.map(|line| line + ".").chain(about).chain(few).collect();
-        page.section("The answer", answers(first).part().into_iter().chain(Part::list(about)));
+        page.section("The answer", self.table().part().into_iter().chain(Part::list(about)));
         let best = |(group, a): (&Group, &Answer)| Some(of(a, a.best()?.breaks(p, group)));
         let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
         page.section_open("What breaks first", Part::list(breaks));
         page.section_open("Robustness", stands_on(first, robust.as_ref()));
-        page.section_open("Alternatives", alternatives(first).part());
-        if !what_ifs.is_empty() {
-            let for_want = Part::list(what_ifs.iter().flat_map(what_if_for_want).collect());
-            let table = side_by_side(first, what_ifs).part();
-            page.section_open("What if", table.into_iter().chain(for_want));
-        }
         page.section_open("How sure this is", Part::list(sure(first, what_ifs, rows)));
         let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
         let found = searched.map(|a| of(a, search(p, a))).collect();
-        let knows = "Not modelled: failures beyond the loss of a machine, the network beyond the delays of the \
-                     scenario, the start of machines.";
-        let found = Part::list(found).into_iter().chain([Part::Text(knows.to_string())]);
+        let found = Part::list(found).into_iter().chain([Part::Text(not_modelled(p))]);
         page.section("How it was found", found);
         let own: Vec<&Row> = rows.iter().collect();
         page.section("Every value", values("With its interval", &own));
         page
     }
 
-    /// The plan and its what-ifs, a row for each group.
-    pub fn side_by_side(&self) -> Table {
-        side_by_side(&self.plan, &self.what_ifs)
+    /// The answers, their runners-up and the base type alone, then the what-ifs.
+    pub fn table(&self) -> Table {
+        let Answers { plan: first, what_ifs, .. } = self;
+        let p = &first.problem;
+        let million = if p.budget.is_some() { "$/M at capacity" } else { "$/M good" };
+        let head = [
+            "",
+            p.group_head(),
+            "pool",
+            "scheduler",
+            "$/h",
+            "$/month",
+            "load/s",
+            "capacity/s",
+            "headroom",
+            million,
+            "$/h vs. now",
+            "capacity vs. now",
+        ];
+        let own = |a| line(p, "the answer", (a, a.best()), None);
+        let mut rows: Vec<Vec<Field>> = first.answers.iter().map(own).collect();
+        rows.extend(first.fleet.iter().map(|fleet| total(first, "the fleet", fleet, None)));
+        // Of many models one each, or it is more than a page.
+        let most = if first.answers.len() > 2 { 1 } else { usize::MAX };
+        for a in &first.answers {
+            let others = a.choices.iter().skip(1).take(most).map(|c| ("runner-up", c));
+            let others = others.chain(a.homogeneous.iter().map(|c| ("base type alone", c)));
+            rows.extend(others.map(|(what, c)| line(p, what, (a, Some(c)), a.best())));
+        }
+        for solved in what_ifs {
+            let what = solved.what_if.as_deref().unwrap_or_default();
+            if let Some(fleet) = &solved.fleet {
+                let now = first.fleet.as_ref().and_then(|fleet| fleet.cost);
+                rows.push(total(solved, what, fleet, now));
+                continue;
+            }
+            let groups = solved.answers.iter().zip(&first.answers);
+            let of = |(a, now): (&Answer, &Answer)| {
+                line(&solved.problem, what, (a, a.best()), now.best())
+            };
+            rows.extend(groups.map(of));
+        }
+        Table { rows, ..Table::new("", &head) }.said()
     }
+}
+
+/// A pool, beside the answer as it is now.
+fn line(
+    p: &Problem,
+    what: &str,
+    (a, choice): (&Answer, Option<&Choice>),
+    now: Option<&Choice>,
+) -> Vec<Field> {
+    let load = a.load_per_s;
+    let of = |of: &dyn Fn(&Choice) -> Field| choice.map_or_else(Field::default, of);
+    let pool = choice.map_or("none meets the goal".to_string(), |c| p.words(&c.counts));
+    let beside = |of: &dyn Fn(&Choice, &Choice) -> Field| {
+        choice.zip(now).map_or_else(Field::default, |(c, now)| of(c, now))
+    };
+    // The name of a group, where there may be several.
+    let is_one = p.plan.pools == Pools::Homogeneous;
+    vec![
+        name(what),
+        name(if is_one { "" } else { &a.group }),
+        name(&pool),
+        of(&|c| if p.policies.len() > 1 { name(&c.policy) } else { Field::default() }),
+        of(&|c| usd(c.cost)),
+        of(&|c| usd_month(c.cost)),
+        rate(load),
+        of(&carries),
+        of(&|c| headroom(load, c)),
+        of(&|c| per_million(p, load, c)),
+        beside(&|c, now| more_usd(c.cost, now.cost)),
+        beside(&|c, now| share(c.edge.rate_per_s / now.edge.rate_per_s - 1.0)),
+    ]
 }
 
 fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
@@ -99,23 +161,15 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
 /// The pool of each group, and what all cost.
 fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     let p = &first.problem;
-    let breaks = robust.and_then(|robust| breaks(p, robust));
     let all = &first.answers;
-    let lost = breaks_on_loss(p, all);
-    let tone = match (first.is_answered(), breaks.as_ref().or(lost.as_ref())) {
+    let breaks = breaks(first, robust);
+    let tone = match (first.is_answered(), &breaks) {
         (false, _) => Tone::Bad,
         (true, Some(_)) => Tone::Mixed,
         (true, None) => Tone::Good,
     };
-    let holds = || robust.and_then(|robust| holds(p, robust));
-    // Of a fleet some pool may have the type.
-    let want: Option<Vec<String>> = all.iter().map(|a| holds_for_want(p, a)).collect();
-    let want = want.and_then(|all| all.into_iter().next());
-    let breaks: String = [breaks.or_else(holds), want.or(lost)]
-        .into_iter()
-        .flatten()
-        .map(|words| format!("; {words}"))
-        .collect();
+    let holds = || robust.and_then(|robust| holds(robust, p.plan.target()));
+    let breaks = breaks.or_else(holds).map_or(String::new(), |words| format!("; {words}"));
     let none = all.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {
         let text = match all.len() {
@@ -146,135 +200,6 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
 /// `4.80 $/h, 3504 $/month of 730 hours`.
 fn by_hour_and_month(cost: Price) -> String {
     format!("{} $/h, {} $ for a month of 730 hours", money(cost), month(cost))
-}
-
-/// The pool of each group.
-fn answers(solved: &Solved) -> Table {
-    let p = &solved.problem;
-    let million = if p.budget.is_some() { "$/M at capacity" } else { "$/M good" };
-    let head = [
-        p.group_head(),
-        "pool",
-        "scheduler",
-        "$/h",
-        "$/month",
-        "load/s",
-        "capacity/s",
-        "headroom",
-        million,
-    ];
-    let of = |a: &Answer| {
-        let Some(best) = a.best() else {
-            let mut row = vec![group(p, a), Field::text("none meets the goal")];
-            row.resize(head.len(), Field::default());
-            row[5] = rate(a.load_per_s);
-            return row;
-        };
-        vec![
-            group(p, a),
-            name(&p.words(&best.counts)),
-            scheduler(p, best),
-            usd(best.cost),
-            usd_month(best.cost),
-            rate(a.load_per_s),
-            carries(best),
-            headroom(a.load_per_s, best),
-            per_million(p, a.load_per_s, best),
-        ]
-    };
-    Table { rows: solved.answers.iter().map(of).collect(), ..Table::new("", &head) }
-}
-
-/// The name of a group, where there may be several.
-fn group(p: &Problem, answer: &Answer) -> Field {
-    match p.plan.pools {
-        Pools::Homogeneous => Field::default(),
-        _ => name(&answer.group),
-    }
-}
-
-/// Other pools: runners-up, and the base type alone.
-fn alternatives(solved: &Solved) -> Table {
-    let p = &solved.problem;
-    let head = [p.group_head(), "", "pool", "scheduler", "$/h", "capacity/s", "headroom", "$/M"];
-    let mut table = Table::new("", &head);
-    for a in &solved.answers {
-        // Of many models one each, or it is more than a page.
-        let most = if solved.answers.len() > 2 { 1 } else { usize::MAX };
-        let others = a.choices.iter().skip(1).take(most).map(|c| ("runner-up", c));
-        for (what, c) in others.chain(a.homogeneous.iter().map(|c| ("base type alone", c))) {
-            table.rows.push(vec![
-                group(p, a),
-                Field::text(what),
-                name(&p.words(&c.counts)),
-                scheduler(p, c),
-                usd(c.cost),
-                carries(c),
-                headroom(a.load_per_s, c),
-                per_million(p, a.load_per_s, c),
-            ]);
-        }
-    }
-    table
-}
-
-/// The plan and its what-ifs: a row for each of them and group.
-pub fn side_by_side(first: &Solved, what_ifs: &[Solved]) -> Table {
-    let head = [
-        "what if",
-        first.problem.group_head(),
-        "pool",
-        "$/h",
-        "$/month",
-        "load/s",
-        "capacity/s",
-        "headroom",
-        "$/M",
-        "$/h vs. now",
-        "capacity vs. now",
-    ];
-    let mut table = Table::new("", &head);
-    for solved in std::iter::once(first).chain(what_ifs) {
-        if let Some(fleet) = &solved.fleet {
-            let now = first.fleet.as_ref().and_then(|f| f.cost);
-            table.rows.push(fleet::what_if_row(solved, fleet, now));
-            continue;
-        }
-        let groups = solved.answers.iter().zip(&first.answers);
-        table.rows.extend(groups.map(|(a, now)| what_if_row(solved, a, now)));
-    }
-    table.said()
-}
-
-fn what_if_row(solved: &Solved, a: &Answer, now: &Answer) -> Vec<Field> {
-    let p = &solved.problem;
-    let what = name(solved.what_if.as_deref().unwrap_or("(as it is)"));
-    let Some(best) = a.best() else {
-        let none = Field::text("none meets the goal");
-        let mut row = vec![what, group(p, a), none, Field::default(), Field::default()];
-        row.push(rate(a.load_per_s));
-        row.resize(11, Field::default());
-        return row;
-    };
-    let pool = match p.policies.len() {
-        1 => p.words(&best.counts),
-        _ => format!("{}, {}", p.words(&best.counts), best.policy),
-    };
-    let cost = |now: &Choice| more_usd(best.cost, now.cost);
-    let carried = |now: &Choice| share(best.edge.rate_per_s / now.edge.rate_per_s - 1.0);
-    vec![
-        what,
-        group(p, a),
-        name(&pool),
-        usd(best.cost),
-        usd_month(best.cost),
-        rate(a.load_per_s),
-        rate(best.edge.rate_per_s),
-        headroom(a.load_per_s, best),
-        per_million(p, a.load_per_s, best),
-        now.best().map_or_else(Field::default, cost),
-        now.best().map_or_else(Field::default, carried),
-    ]
 }
 
 /// What is bought in packs, and at which prices the answer changes.

@@ -2,17 +2,16 @@
 //!
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
-use crate::document::facts::{self, place_of};
 use crate::document::fleet;
 use crate::document::money::usd_per_month;
+use crate::document::variants;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point};
-use crate::search::replan::Next;
-use crate::search::sensitivity::{Held, Robust, Strained};
 use crate::search::size::counts;
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
-use orrery_results::{Row, metric, system_of, unit};
+use crate::search::variants::{Tried, Variant};
+use orrery_results::{RESULT_VERSION, Row, metric, system_of};
 use orrery_scenario::bound::Bound;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::stats::{Interval, replications};
@@ -26,46 +25,59 @@ pub use orrery_results::metric::FRONTIER;
 ///
 /// # Errors
 /// When a file that was planned from cannot be read any more.
-pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
+pub fn rows<'a>(all: impl IntoIterator<Item = &'a Solved>) -> Result<Vec<Row>, SpecError> {
     let mut rows = Vec::new();
     for solved in all {
         let p = &solved.problem;
-        let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+        let what_if = solved.what_if.as_deref().unwrap_or("none");
         if let Some(fleet) = &solved.fleet {
-            rows.extend(fleet::rows(p, fleet, &what_if));
+            rows.extend(fleet::rows(p, fleet, what_if));
         }
         for (group, answer) in p.groups.iter().zip(&solved.answers) {
             for (place, choice) in answer.choices.iter().enumerate() {
                 let place = (place + 1).to_string();
-                rows.extend(of_choice(p, group, answer, choice, &what_if, &place)?);
+                rows.extend(of_choice(p, group, answer, choice, [what_if, &place])?);
             }
             if answer.choices.is_empty() {
-                rows.push(no_pool(p, answer, &what_if));
+                rows.push(no_pool(p, answer, what_if));
             }
             if let Some(choice) = &answer.homogeneous {
-                rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
+                rows.extend(of_choice(p, group, answer, choice, [what_if, "base"])?);
             }
-            rows.extend(answer.too_few.iter().map(|few| of_too_few(p, answer, few, &what_if)));
+            rows.extend(answer.too_few.iter().map(|few| of_too_few(p, answer, few, what_if)));
             rows.extend(
-                answer.frontier.iter().flat_map(|point| of_point(p, answer, point, &what_if)),
+                answer.frontier.iter().flat_map(|point| of_point(p, answer, point, what_if)),
             );
         }
     }
     Ok(rows)
 }
 
+/// What rows have in common: of which group, or of the fleet; in which what-if, at which place, of which pool; under which
+/// policy.
+pub fn head(p: &Problem, case: &str, axes: [&str; 3], policy: &str) -> Row {
+    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
+    let [what_if, place, pool] = axes;
+    Row {
+        experiment: p.plan.name().to_string(),
+        case: case.to_string(),
+        axes: format!("what_if={};place={place};pool={pool}", what_if.replace(';', ",")),
+        system: system_of(policy).to_string(),
+        policy: policy.to_string(),
+        scope: "all".to_string(),
+        seeds: format!("{}-{last}", p.plan.seed),
+        result_version: RESULT_VERSION,
+        ..Row::default()
+    }
+}
+
 /// What a pool of the frontier costs and carries.
 fn of_point(p: &Problem, answer: &Answer, point: &Point, what_if: &str) -> [Row; 2] {
-    let is_answer = answer.best().is_some_and(|best| point.is_of(best));
-    let base = place_of(p, &answer.group);
-    let first = format!("{0}-{0}", p.plan.seed);
-    let base = Row {
-        seeds: if is_answer { base.seeds.clone() } else { first },
-        axes: format!("what_if={what_if};place=frontier;pool={}", p.pool(&point.counts)),
-        system: system_of(&point.policy).to_string(),
-        policy: point.policy.clone(),
-        ..base
-    };
+    let axes = [what_if, "frontier", &p.pool(&point.counts)];
+    let mut base = head(p, &answer.group, axes, &point.policy);
+    if !answer.best().is_some_and(|best| point.is_of(best)) {
+        base.seeds = format!("{0}-{0}", p.plan.seed);
+    }
     let cost = base.of_all(metric::COST_PER_HOUR, point.cost.as_usd_per_hour());
     [cost, base.of_all(FRONTIER, point.rate_per_s)]
 }
@@ -75,75 +87,17 @@ fn of_too_few(p: &Problem, answer: &Answer, few: &TooFew, what_if: &str) -> Row 
     let rates: Vec<f64> = few.bounds.iter().map(Bound::finish_rate).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let pool = p.pool(&counts(p, few.kind, few.n));
+    let base = head(p, &answer.group, [what_if, "too-few", &pool], "");
     let mut row = Row {
-        axes: format!("what_if={what_if};place=too-few;pool={pool}"),
         scope: format!("kind {}", p.kind(few.kind)),
         samples: few.bounds.iter().map(|bound| bound.offered).sum(),
-        ..place_of(p, &answer.group).of_all(metric::FINISH_RATE_BOUND, mean)
+        ..base.of_all(metric::FINISH_RATE_BOUND, mean)
     };
     replications(&rates).iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
     if few.n == 0 {
         row.without_answer(few.why());
     }
     row
-}
-
-/// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.
-pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
-    let p = &solved.problem;
-    let row = |strained: &Strained| {
-        let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
-        let best = answer.best()?;
-        let what_if = strained.what_if.replace(';', ",");
-        let mut row = Row {
-            axes: format!("what_if={what_if};place=kept;pool={}", p.pool(&best.counts)),
-            system: system_of(&best.policy).to_string(),
-            policy: best.policy.clone(),
-            metric: metric::BAD_AT_LOAD.to_string(),
-            unit: unit(metric::BAD_AT_LOAD).to_string(),
-            ..place_of(p, &answer.group)
-        };
-        match &strained.held {
-            Held::Tried(check) => {
-                row.value = Some(check.bad_rate);
-                let interval = check.interval.iter();
-                interval.for_each(|i| row.set_interval(i.low, i.high, "replications"));
-                row.reason = check.in_spite(p.plan.target()).unwrap_or_default().to_string();
-            }
-            Held::Untried(why) => row.without_answer(why.clone()),
-        }
-        Some(row)
-    };
-    let kept = robust.all.iter().filter_map(row);
-    kept.chain(robust.all.iter().filter_map(|strained| of_next(solved, strained))).collect()
-}
-
-/// What the next answer costs; of a fleet all of it.
-fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
-    let p = &solved.problem;
-    let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
-    let (pool, policy, cost) = match strained.next.as_ref()? {
-        Next::Enough(e) | Next::Other(e) => (p.pool(&e.counts), e.policy.clone(), Some(e.cost)),
-        Next::Fleet(clusters, cost) => {
-            let all: Vec<String> = clusters.iter().map(|c| p.pool(c)).collect();
-            (all.join("+"), String::new(), Some(*cost))
-        }
-        Next::None => (String::new(), String::new(), None),
-    };
-    let case = if solved.fleet.is_some() { "fleet" } else { &answer.group };
-    let mut row = Row {
-        axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
-        system: system_of(&policy).to_string(),
-        policy,
-        metric: metric::COST_PER_HOUR.to_string(),
-        unit: unit(metric::COST_PER_HOUR).to_string(),
-        value: cost.map(|cost| cost.as_usd_per_hour()),
-        ..place_of(p, case)
-    };
-    if cost.is_none() {
-        row.without_answer("no pool that the plan allows sustains the load".to_string());
-    }
-    Some(row)
 }
 
 /// Without a value where the pool was not simulated at the load; with the reason where a number within the target is no
@@ -161,16 +115,10 @@ fn bad_at_load(mut row: Row, choice: &Choice, p: &Problem, load_per_s: f64) -> R
 
 /// In place of the answer: that there is none.
 fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
-    let mut row = Row {
-        axes: format!("what_if={what_if};place=1;pool="),
-        metric: metric::COST_PER_HOUR.to_string(),
-        unit: unit(metric::COST_PER_HOUR).to_string(),
-        ..place_of(p, &answer.group)
-    };
+    let base = head(p, &answer.group, [what_if, "1", ""], "");
+    let mut row = base.of_all(metric::COST_PER_HOUR, 0.0);
     let none = "no pool of the plan meets the goal".to_string();
-    row.without_answer(
-        std::iter::once(none).chain(answer.unknown.clone()).collect::<Vec<_>>().join("; "),
-    );
+    row.without_answer([&[none], answer.unknown.as_slice()].concat().join("; "));
     row
 }
 
@@ -179,8 +127,7 @@ fn of_choice(
     group: &Group,
     answer: &Answer,
     choice: &Choice,
-    what_if: &str,
-    place: &str,
+    [what_if, place]: [&str; 2],
 ) -> Result<Vec<Row>, SpecError> {
     let scenario = group.scenario(p, &choice.counts, group.load_per_s)?;
     let inputs = inputs_sha256(&scenario)?;
@@ -188,9 +135,6 @@ fn of_choice(
     let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
     let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
     let base = Row {
-        axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
-        system: system_of(&choice.policy).to_string(),
-        policy: choice.policy.clone(),
         flags: scenario.caveats_uncounted(&PolicySpec::parse(&choice.policy)?).join(" "),
         spec_sha256: spec_sha256(&spec),
         inputs_sha256: inputs,
@@ -198,7 +142,7 @@ fn of_choice(
             0.0 => "none".to_string(),
             s => format!("arrivals before {s} s are not counted"),
         },
-        ..place_of(p, &answer.group)
+        ..head(p, &answer.group, [what_if, place, &p.pool(&choice.counts)], &choice.policy)
     };
     let row = |metric: &str, value: f64, interval: Option<Interval>| {
         let mut row = base.of_all(metric, value);
@@ -239,7 +183,16 @@ fn of_choice(
         let scope = format!("kind {}", p.kind(kind));
         rows.push(Row { scope, ..row(metric::UTILISATION_ABOVE_EDGE, *busy, None) });
     }
-    rows.extend(facts::rows(p, choice, &base));
+    let is_loss = |tried: &&Tried| matches!(tried.variant, Variant::Loss { .. });
+    let of = |tried: &Tried| variants::rows(p, &base, tried);
+    rows.extend(choice.tried.iter().filter(is_loss).flat_map(of));
+    if p.plan.day.is_some() {
+        rows.push(row(metric::MEAN_LOAD, choice.mean_load, None));
+    }
+    if p.day.follows() {
+        rows.push(row(metric::COST_AT_PEAK, p.cost(&choice.counts).as_usd_per_hour(), None));
+        rows.extend(choice.tried.iter().filter(|tried| !is_loss(tried)).flat_map(of));
+    }
     if edge.undecided.is_some() {
         rows.iter_mut().for_each(|r| r.flag("undecided"));
     }

@@ -4,7 +4,7 @@ use crate::document::facts;
 use crate::document::fleet;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
-use crate::search::answer::{Answer, money, percent, significant};
+use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
 use orrery_scenario::bound::Bound;
@@ -54,28 +54,17 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
             target
         ));
     }
-    let tied = answer.tied();
-    let others = answer.choices.len() - 1;
+    let (tied, others) = (answer.tied(), answer.choices.len() - 1);
     if problem.budget.is_some() && others > 0 {
-        words.push(if tied.is_empty() {
-            format!(
-                "it sustains more than all {others} runners-up with 95 % confidence, {seeds} seeds"
-            )
-        } else {
-            let cheapest = tied.iter().map(|c| (c.cost, *c)).min_by_key(|c| c.0);
-            let cheaper =
-                cheapest.filter(|c| c.0 < best.cost).map_or(String::new(), |(cost, c)| {
-                    format!(
-                        "; of these {} is the cheapest, {} $/h",
-                        problem.words(&c.counts),
-                        money(cost)
-                    )
-                });
-            format!(
-                "{} of {others} runners-up cannot be distinguished from it with {seeds} seeds{cheaper}",
-                tied.len()
-            )
+        let cheapest = tied.iter().filter(|c| c.cost < best.cost).min_by_key(|c| c.cost);
+        let cheaper = cheapest.map_or(String::new(), |c| {
+            let (words, cost) = (problem.words(&c.counts), money(c.cost));
+            format!("; of these {words} is the cheapest, {cost} $/h")
         });
+        words.push(format!(
+            "{} of {others} runners-up cannot be distinguished from it with {seeds} seeds{cheaper}",
+            tied.len()
+        ));
     }
     words.join("; ")
 }
@@ -83,16 +72,13 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
 /// How far the search went, in a sentence.
 pub fn search(problem: &Problem, answer: &Answer) -> String {
     let s = answer.searched;
-    let slack = match problem.plan.pools {
-        Pools::Heterogeneous => format!(
-            " (a pool above it by more than {} % would be missed)",
-            percent(problem.plan.bound_slack())
+    let slack = percent(problem.plan.bound_slack());
+    let (of_level, slack) = match (problem.plan.pools, problem.day.follows()) {
+        (Pools::Heterogeneous, follows) => (
+            if follows { " at the day's peak" } else { "" },
+            format!(" (a pool above it by more than {slack} % would be missed)"),
         ),
-        _ => String::new(),
-    };
-    let of_level = match problem.plan.pools {
-        Pools::Heterogeneous if problem.day.follows() => " at the day's peak",
-        _ => "",
+        _ => ("", String::new()),
     };
     format!(
         "{} pools, {} simulated{of_level}, {} excluded by their upper bound{slack}, {} not needed; {} runs",
@@ -102,30 +88,37 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
 
 /// With how many machines of each type no scheduler reaches the goal, and what exactly is proven.
 pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
-    let of = |few: &TooFew| {
-        let kind = p.kind(few.kind);
-        let Some(highest) = few.bounds.iter().map(Bound::finish_rate).reduce(f64::max) else {
-            return format!(
-                "whether another scheduler needs fewer {kind} is not known: {}",
-                few.why()
-            );
-        };
-        let next = few.n + 1;
-        let has_next = a.choices.iter().any(|choice| choice.counts[few.kind] == next);
-        let fewest = has_next.then(|| format!("; so {next} are the fewest for any scheduler"));
-        format!(
-            "no scheduler sustains the load with {} {kind}: in none of {} runs, {} requests in all, can more than {} % be \
-             in time, and the goal is {} %{}",
-            few.n,
-            few.bounds.len(),
-            few.bounds.iter().map(|bound| bound.offered).sum::<u64>(),
-            // Upwards: it stays a bound.
-            (highest * 1e5).ceil() / 1e3,
-            percent(1.0 - p.plan.target()),
-            fewest.unwrap_or_default()
-        )
+    let (proven, open): (Vec<&TooFew>, Vec<&TooFew>) =
+        a.too_few.iter().partition(|few| !few.bounds.is_empty());
+    let all = |of: &dyn Fn(&TooFew) -> String| {
+        proven.iter().map(|few| of(few)).collect::<Vec<_>>().join(" or ")
     };
-    a.too_few.iter().map(of).collect()
+    let highest = |few: &TooFew| {
+        let highest = few.bounds.iter().map(Bound::finish_rate).fold(0.0, f64::max);
+        // Upwards: it stays a bound.
+        ((highest * 1e5).ceil() / 1e3).to_string()
+    };
+    let fewest = |few: &&TooFew| {
+        let (next, kind) = (few.n + 1, p.kind(few.kind));
+        let has_next = a.choices.iter().any(|choice| choice.counts[few.kind] == next);
+        has_next.then(|| format!("; so {next} {kind} are the fewest for any scheduler"))
+    };
+    let proof = proven.first().map(|first| {
+        format!(
+            "no scheduler sustains the load with {}: in none of {} runs can more than {} % be in time, and the goal is \
+             {} %{}",
+            all(&|few| format!("{} {}", few.n, p.kind(few.kind))),
+            first.bounds.len(),
+            all(&highest),
+            percent(1.0 - p.plan.target()),
+            proven.iter().filter_map(fewest).collect::<String>()
+        )
+    });
+    let not_known = |few: &&TooFew| {
+        let (kind, why) = (p.kind(few.kind), few.why());
+        format!("whether another scheduler needs fewer {kind} is not known: {why}")
+    };
+    proof.into_iter().chain(open.iter().map(not_known)).collect()
 }
 
 /// A sentence about a group, which is named where there are several.
@@ -144,7 +137,7 @@ pub fn whole(solved: &Solved) -> Vec<String> {
         let searched = format!("searched: {}", fleet::searched(fleet));
         lines.chain([searched]).map(|line| format!("fleet: {line}"))
     });
-    facts::of_plan(p).into_iter().chain(fleet).collect()
+    p.list.iter().filter_map(facts::dense).chain(fleet).collect()
 }
 
 /// What is not known, and cheaper pools that are not sure.
@@ -167,6 +160,11 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
             significant(b.edge.rate_per_s)
         )
     });
+    let lacks = |best: &Choice| p.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0);
+    let want = a.best().and_then(lacks).map(|kind| {
+        let kind = p.kind(kind);
+        format!("`survive` changes nothing here: the answer has no {kind} to lose")
+    });
     let unknown = a.unknown.iter().map(|u| format!("not known: {u}"));
-    short.into_iter().chain(unknown).chain(close).collect()
+    want.into_iter().chain(short).chain(unknown).chain(close).collect()
 }

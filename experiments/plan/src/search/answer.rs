@@ -1,11 +1,14 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
 use crate::input::problem::{Group, Problem};
-use crate::search::change_over::Changed;
-use crate::search::runs::PROBES_OF_EDGE;
-use crate::search::size::{Less, Sized};
+use crate::search::after_loss::losses;
+use crate::search::change_over::change_over;
+use crate::search::hardest_step::hardest;
+use crate::search::runs::{PROBES_OF_EDGE, Runs};
+use crate::search::size::{Sized, over_the_day};
 use crate::search::too_few::TooFew;
 use crate::search::trial::{Bench, Check, Edge};
+use crate::search::variants::{Tried, steps};
 use orrery_scenario::SpecError;
 use orrery_scenario::search::Seen;
 use orrery_scenario::search::alone;
@@ -41,10 +44,8 @@ pub struct Choice {
     /// The level that needs all of the machines, where the edge is; the peak, but where another step of a trace has worse
     /// bursts.
     pub hardest: usize,
-    /// What happens where the size changes, where that was looked at.
-    pub changes: Vec<Changed>,
-    /// What one machine less carries, by type, where that was looked at.
-    pub less: Vec<Less>,
+    /// What it does in each variant of the scenario that was looked at for it alone.
+    pub tried: Vec<Tried>,
     /// The mean load relative to the one that is carried.
     pub mean_load: f64,
 }
@@ -78,14 +79,43 @@ impl Choice {
             policy: bench.policy.text().to_string(),
             cost: bench.problem.cost(counts),
             at_load,
-            above: bench.seen(counts, above)?,
+            above: bench.seen(counts, above)?.0,
             edge,
             sizes: Vec::new(),
             hardest: bench.level(),
-            changes: Vec::new(),
-            less: Vec::new(),
+            tried: Vec::new(),
             mean_load: bench.problem.day.mean,
         })
+    }
+
+    /// A pool with its verified sizes, of which this level's is the largest: judged in the hardest of the levels that have it.
+    ///
+    /// # Errors
+    /// When it cannot be simulated.
+    pub fn over_day(
+        bench: &Bench<'_>,
+        largest: usize,
+        sizes: Vec<Sized>,
+    ) -> Result<Choice, SpecError> {
+        let (problem, most) = (bench.problem, &sizes[largest].counts);
+        // Of one size for the whole day every step has it.
+        let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
+        let hardest = hardest(bench, most, largest, (0..sizes.len()).filter(has))?;
+        let check = Some(sizes[hardest].check.clone());
+        let choice = Choice::of(&bench.at(hardest), most, check)?;
+        let (cost, tried) = (over_the_day(problem, &sizes), steps(bench.group, &sizes));
+        Ok(Choice { cost, tried, sizes, ..choice })
+    }
+
+    /// Tries it with a machine less, and where its machines change over the day.
+    ///
+    /// # Errors
+    /// When one of these cannot be simulated.
+    pub fn try_variants(&mut self, bench: &Bench<'_>) -> Result<(), SpecError> {
+        let bench = bench.at(self.hardest);
+        self.tried.extend(losses(&bench, self)?);
+        self.tried.extend(change_over(&bench, &self.sizes)?);
+        Ok(())
     }
 
     /// How much more than the load it carries: 0.25 is a quarter more; none of no load.
@@ -236,6 +266,27 @@ impl Answer {
         for point in self.frontier.iter_mut().filter(|point| point.is_of(best)) {
             point.rate_per_s = best.edge.rate_per_s;
         }
+    }
+
+    /// What is looked at for the best pool alone, and what is to be known of all.
+    ///
+    /// # Errors
+    /// As [`Choice::try_variants`].
+    pub fn finish(
+        mut self,
+        problem: &Problem,
+        group: &Group,
+        runs: &Runs<'_>,
+    ) -> Result<Answer, SpecError> {
+        self.choices.truncate(problem.plan.runners_up + 1);
+        if let Some(best) = self.choices.first_mut()
+            && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
+        {
+            best.try_variants(&Bench::new(problem, group, policy, runs))?;
+        }
+        self.searched.runs = runs.finish();
+        self.add_doubts(problem, group);
+        Ok(self)
     }
 
     /// The best pool.

@@ -11,9 +11,10 @@
 use crate::input::day::Machines;
 use crate::input::trace_step::{Load as Arriving, between, later, put};
 use crate::search::size::Sized;
-use crate::search::trial::{Bench, types_of};
+use crate::search::trial::{Bench, Check, types_of};
+use crate::search::variants::{Tried, Variant};
 use orrery_scenario::search::longest_slo;
-use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Stop};
+use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Seen, Stop};
 use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::DeviceChange;
@@ -21,23 +22,6 @@ use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats;
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
-
-/// What happens where the size changes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
-    /// The time of day.
-    pub at_ms: u64,
-    /// How many of each type before it.
-    pub from: Vec<u32>,
-    /// And from then on.
-    pub to: Vec<u32>,
-    /// From then on it was judged for so long.
-    pub lasts: Span,
-    /// The worst model's share of bad requests, as the mean over the seeds with requests after the change.
-    pub bad_rate: f64,
-    /// The requests that were judged, with all seeds.
-    pub requests: u64,
-}
 
 /// A step of the day with its machines.
 #[derive(Clone, Copy)]
@@ -58,7 +42,7 @@ impl Part<'_> {
 ///
 /// # Errors
 /// When a change cannot be simulated.
-pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Changed>, SpecError> {
+pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Tried>, SpecError> {
     let day = &bench.problem.day;
     // A trace that is simulated whole at each level has no step.
     let has_steps = day.follows() && (day.own.is_some() || !bench.group.is_trace);
@@ -82,94 +66,92 @@ pub fn change_over(bench: &Bench<'_>, sizes: &[Sized]) -> Result<Vec<Changed>, S
     let seeds = bench.problem.seeds();
     bench.expect((all.len() * seeds.len()) as u64);
     let of = |(from, to): &(Part<'_>, Part<'_>)| changed(bench, (*from, *to), &seeds);
-    let found: Vec<Option<Changed>> =
+    let found: Vec<Option<Tried>> =
         all.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
-/// One change, with all seeds.
+/// One change, with all seeds; none where no request has an SLO: a change is as long as some of them.
 fn changed(
     bench: &Bench<'_>,
     (from, to): (Part<'_>, Part<'_>),
     seeds: &[u64],
-) -> Result<Option<Changed>, SpecError> {
-    let (mut bad, mut requests, mut lasts) = (Vec::new(), 0, Span::ZERO);
+) -> Result<Option<Tried>, SpecError> {
+    let (mut bad, mut seen) = (Vec::new(), Seen::default());
     for seed in seeds {
-        let Some(run) = Run::of(bench, (from, to), *seed)? else { return Ok(None) };
-        (lasts, requests) = (run.lasts, requests + run.judged);
-        if run.judged > 0 {
-            bad.push(run.bad_rate(bench, *seed)?);
+        let Some((setup, settles, judged)) = set_up(bench, (from, to), *seed)? else {
+            return Ok(None);
+        };
+        seen.requests += judged;
+        if judged > 0 {
+            bad.push(bad_rate(bench, &setup, settles, *seed)?);
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
-    let [from, to] = [from, to].map(|part| part.counts.to_vec());
-    let changed = |bad_rate| Changed { at_ms, from, to, lasts, bad_rate, requests };
+    let changed = |bad_rate: f64| Tried {
+        variant: Variant::Transition { at_ms, from: from.counts.to_vec() },
+        group: bench.group.name.clone(),
+        counts: to.counts.to_vec(),
+        check: Ok(Check { bad_rate, bad_by_seed: bad.clone(), seen, ..Check::default() }),
+        next: None,
+    };
     Ok(stats::mean(&bad).map(changed))
 }
 
-/// A run over a change.
-struct Run {
-    setup: Setup,
-    settles: Span,
-    lasts: Span,
-    judged: u64,
+/// A run over a change, how long it settles before it, and the requests that are judged.
+fn set_up(
+    bench: &Bench<'_>,
+    (from, to): (Part<'_>, Part<'_>),
+    seed: u64,
+) -> Result<Option<(Setup, Span, u64)>, SpecError> {
+    // Where there was no machine before, all are new.
+    let first = if from.is_empty() { to } else { from };
+    // Of each type what either has, so that the setup knows it.
+    let both = first.counts.to_vec().together(&to.counts.to_vec());
+    let scenario = scenario_at(bench, (&both, to.level))?;
+    let mut setup = scenario.setup(seed)?;
+    if longest_slo(&setup) == Span::MAX {
+        return Ok(None);
+    }
+    let mut lasts = bench.settles(&setup);
+    let day = &bench.problem.day;
+    let mean_per_s = bench.mean_per_s(bench.load_at(to.level));
+    let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
+    lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
+    let before = match from.is_empty() || day.levels[from.level] == 0.0 {
+        true => Vec::new(),
+        false => arrivals(bench, (from, lasts, true), seed)?,
+    };
+    let settles = if from.is_empty() { Span::ZERO } else { lasts };
+    let after = arrivals(bench, (to, lasts, false), seed)?;
+    let judged = after.len() as u64;
+    put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
+    let types = types_of(bench.problem, &scenario, &setup);
+    let devices = &mut setup.world.core.devices;
+    let changes = exchange(devices, &types, (first.counts, to.counts));
+    let at = Time::ZERO + settles;
+    setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
+    Ok(Some((setup, settles, judged)))
 }
 
-impl Run {
-    /// None where no request has an SLO: a change is as long as some of them.
-    fn of(
-        bench: &Bench<'_>,
-        (from, to): (Part<'_>, Part<'_>),
-        seed: u64,
-    ) -> Result<Option<Run>, SpecError> {
-        // Where there was no machine before, all are new.
-        let first = if from.is_empty() { to } else { from };
-        // Of each type what either has, so that the setup knows it.
-        let both = first.counts.to_vec().together(&to.counts.to_vec());
-        let scenario = scenario_at(bench, (&both, to.level))?;
-        let mut setup = scenario.setup(seed)?;
-        if longest_slo(&setup) == Span::MAX {
-            return Ok(None);
-        }
-        let mut lasts = bench.settles(&setup);
-        let day = &bench.problem.day;
-        let mean_per_s = bench.mean_per_s(bench.load_at(to.level));
-        let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
-        lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
-        let before = match from.is_empty() || day.levels[from.level] == 0.0 {
-            true => Vec::new(),
-            false => arrivals(bench, (from, lasts, true), seed)?,
-        };
-        let settles = if from.is_empty() { Span::ZERO } else { lasts };
-        let after = arrivals(bench, (to, lasts, false), seed)?;
-        let judged = after.len() as u64;
-        put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
-        let types = types_of(bench.problem, &scenario, &setup);
-        let devices = &mut setup.world.core.devices;
-        let changes = exchange(devices, &types, (first.counts, to.counts));
-        let at = Time::ZERO + settles;
-        setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
-        Ok(Some(Run { setup, settles, lasts, judged }))
-    }
-
-    fn bad_rate(&self, bench: &Bench<'_>, seed: u64) -> Result<f64, SpecError> {
-        let plan = &bench.problem.plan;
-        bench.begins()?;
-        let rule = Rule {
-            criterion: Criterion::BadRate,
-            target: plan.target(),
-            tolerance: plan.precision,
-            requests_per_model: plan.requests_per_model,
-            warm_up: self.settles,
-            least: Span::ZERO,
-            exactly: None,
-            stop: Stop::AtEnd,
-            load: Load::Finite { bad_max: Vec::new() },
-            moves: None,
-            by_flow: false,
-        };
-        Ok(search::probe(&self.setup, bench.policy, seed, rule)?.bad_rate)
-    }
+/// The worst model's share of bad requests, of those after it settled.
+fn bad_rate(bench: &Bench<'_>, setup: &Setup, settles: Span, seed: u64) -> Result<f64, SpecError> {
+    let plan = &bench.problem.plan;
+    bench.begins()?;
+    let rule = Rule {
+        criterion: Criterion::BadRate,
+        target: plan.target(),
+        tolerance: plan.precision,
+        requests_per_model: plan.requests_per_model,
+        warm_up: settles,
+        least: Span::ZERO,
+        exactly: None,
+        stop: Stop::AtEnd,
+        load: Load::Finite { bad_max: Vec::new() },
+        moves: None,
+        by_flow: false,
+    };
+    Ok(search::probe(setup, bench.policy, seed, rule)?.bad_rate)
 }
 
 /// Of devices, as many of each type as there are at some time, leaves those that are there at first; and what comes and

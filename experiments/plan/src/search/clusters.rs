@@ -9,18 +9,15 @@
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
 use crate::input::problem::{Group, Problem};
-use crate::search::after_loss::one_less;
 use crate::search::answer::{Answer, Choice, Point, money, percent, significant};
 use crate::search::break_even::turns;
-use crate::search::change_over::change_over;
-use crate::search::hardest_step::hardest;
 use crate::search::levels::{self, largest};
+use crate::search::replan::Enough;
 use crate::search::runs::{PROBES, Runs};
-use crate::search::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
+use crate::search::size::{MORE_MAX, Sized, Sizer, counts, over_the_day};
 use crate::search::trial::Bench;
 use orrery_report::say;
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_solvers::Price;
 use rayon::prelude::*;
 
 /// A search of more simulations says its first answer before its last.
@@ -101,50 +98,10 @@ pub fn search(
     if problem.budget.is_none() {
         answer.turns = turns(problem, &answer.choices);
     }
-    answer.choices.truncate(problem.plan.runners_up + 1);
-    if let Some(best) = answer.choices.first_mut()
-        && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
-    {
-        let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
-        let known = best.sizes.get(best.hardest).and_then(|size| size.left.clone());
-        best.less = one_less(&bench, best, known)?;
-        best.changes = change_over(&bench, &best.sizes)?;
-    }
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
     answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
-    answer.searched.runs = runs.finish();
-    answer.add_doubts(problem, group);
-    Ok(answer)
-}
-
-/// A cluster with its verified sizes as a choice: its edge, and what breaks.
-///
-/// # Errors
-/// When it cannot be simulated.
-pub fn chosen(bench: &Bench<'_>, sizes: Vec<Sized>) -> Result<Choice, SpecError> {
-    let problem = bench.problem;
-    let most = &sizes[largest(&sizes)].counts;
-    // Of one size for the whole day every step has it.
-    let has = |level: &usize| !problem.day.follows() || sizes[*level].counts == *most;
-    let hardest = hardest(bench, most, largest(&sizes), (0..sizes.len()).filter(has))?;
-    let most = Sized { counts: most.clone(), ..sizes[hardest].clone() };
-    let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
-    let mut choice = Choice::of(&bench, &most.counts, check)?;
-    choice.cost = over_the_day(problem, &sizes);
-    choice.sizes = sizes;
-    Ok(choice)
-}
-
-/// A cluster that carries the load with all seeds; how much more it would carry was not looked for.
-#[derive(Clone, Debug)]
-pub struct Enough {
-    /// How many of each type.
-    pub counts: Vec<u32>,
-    /// Under which policy.
-    pub policy: String,
-    /// What it costs.
-    pub cost: Price,
+    answer.finish(problem, group, runs)
 }
 
 /// The cheapest cluster of any type under some policies that carries the load: the answer of [`search`], without
@@ -186,10 +143,10 @@ pub fn cheapest(
         let chain = Chain { bench: &bench, kind };
         let sized = chain.verified(one, high, &mut Found::default())?;
         let Some(sizes) = sized else { continue };
-        let counts = sizes[largest(&sizes)].counts.clone();
+        let pools = vec![sizes[largest(&sizes)].counts.clone()];
         let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
         if best.as_ref().is_none_or(|best| cost < best.cost) {
-            best = Some(Enough { counts, policy, cost });
+            best = Some(Enough { pools, policy, cost });
         }
     }
     Ok(best)
@@ -221,7 +178,7 @@ impl Chain<'_> {
             }
             None => {
                 if let Some(sizes) = self.fewest(one, &mut found)? {
-                    found.choice = Some(chosen(self.bench, sizes)?);
+                    found.choice = Some(Choice::over_day(self.bench, largest(&sizes), sizes)?);
                 }
             }
         }
@@ -325,36 +282,26 @@ impl Chain<'_> {
         found: &mut Found,
     ) -> Result<Option<Vec<Sized>>, SpecError> {
         let problem = self.bench.problem;
-        let (load, most) = (self.bench.group.load_per_s, problem.counts_max[self.kind]);
+        let most = problem.counts_max[self.kind];
         let (kind, policy) = (problem.kind(self.kind), self.bench.policy.text());
-        let sizer = Sizer { bench: self.bench, kind: self.kind };
-        let mut close = None;
-        if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
-            found.close = close;
-            let n = peak.n();
-            let start = |level| self.start(level, n, one);
-            let simulated = &mut found.simulated;
-            return Ok(match levels::sizes(self.bench, self.kind, *peak, start, simulated)? {
-                Ok(sizes) => Some(sizes),
-                Err(level) => {
-                    let begins = problem.day.begins(level);
-                    found.unknown = Some(format!(
-                        "not even {most} {kind} (`count_max`) surely sustain the step from {begins} with {policy}"
-                    ));
-                    None
-                }
-            });
-        }
-        found.close = close;
-        found.unknown = Some(if high == most {
-            format!("whether {most} {kind}, its `count_max`, sustain the load with {policy}")
-        } else {
-            format!(
+        let start = |level, peak| self.start(level, peak, one);
+        let into = (&mut found.close, &mut found.simulated);
+        let sizes = levels::sizes(self.bench, self.kind, high, start, into)?;
+        found.unknown = match &sizes {
+            Ok(_) => None,
+            Err(0) if high == most => Some(format!(
+                "whether {most} {kind}, its `count_max`, sustain the load with {policy}"
+            )),
+            Err(0) => Some(format!(
                 "the search on {kind} with {policy} did not converge: {high} instances sustain the load with \
                  the first seed; with all seeds, up to {MORE_MAX} more are inconclusive"
-            )
-        });
-        Ok(None)
+            )),
+            Err(level) => Some(format!(
+                "not even {most} {kind} (`count_max`) surely sustain the step from {} with {policy}",
+                problem.day.begins(*level)
+            )),
+        };
+        Ok(sizes.ok())
     }
 
     /// From how many machines on the size for a level is looked for.
@@ -376,7 +323,7 @@ impl Chain<'_> {
     /// most of it idle has another fault than a cluster that is too small.
     fn used(&self, n: u32) -> Result<String, SpecError> {
         let group = self.bench.group;
-        let (seen, untrusted) = self.bench.looked(&self.counts(n), group.load_per_s)?;
+        let (seen, untrusted) = self.bench.seen(&self.counts(n), group.load_per_s)?;
         let in_spite = untrusted.filter(|_| seen.bad_rate <= self.bench.target());
         let in_spite = in_spite.map_or(String::new(), |why| format!(", but {}", why.words()));
         let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);

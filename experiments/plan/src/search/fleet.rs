@@ -18,10 +18,9 @@ mod single_model;
 mod tests;
 
 use crate::input::problem::{Group, Problem};
-use crate::search::after_loss::one_less;
-use crate::search::answer::{Answer, money};
-use crate::search::change_over::change_over;
-use crate::search::clusters::{chosen, points};
+use crate::search::answer::{Answer, Choice, money};
+use crate::search::clusters::points;
+use crate::search::levels::largest;
 use crate::search::runs::Runs;
 use crate::search::solved::Fleet;
 use crate::search::trial::{Bench, Check};
@@ -312,10 +311,8 @@ fn answer(
     group.name = problem.kind(kind).to_string();
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
-    let mut choice = chosen(&bench, sizes.clone())?;
-    let left = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
-    choice.less = one_less(&bench.at(choice.hardest), &choice, left)?;
-    choice.changes = change_over(&bench, &choice.sizes)?;
+    let mut choice = Choice::over_day(&bench, largest(sizes), sizes.clone())?;
+    choice.try_variants(&bench)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
         let top = sizes[0].n().saturating_mul(2).min(problem.counts_max[kind]);

@@ -24,7 +24,6 @@ use crate::input::problem::{Group, Problem};
 use crate::search::after_loss;
 use crate::search::answer::{Answer, Choice, Point, significant};
 use crate::search::candidates::Candidates;
-use crate::search::change_over::change_over;
 use crate::search::runs::{PROBES, Runs};
 use crate::search::trial::{Bench, Check};
 use asked::Asked;
@@ -69,7 +68,7 @@ pub fn search(
     answer.bound_max_per_s = most;
     for policy in &problem.policies {
         let bench = Bench::new(problem, group, policy, runs);
-        let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
+        let one = OfPolicy { bench: &bench, candidates: &candidates, runs, is_base_alone: false };
         match problem.budget {
             None => one.cheapest(&mut answer)?,
             Some(_) => one.best(&mut answer)?,
@@ -87,7 +86,8 @@ pub fn search(
             let own = answer.choices.iter().find(|c| c.policy == policy.text());
             let level = own.or(answer.best()).map_or(0, |choice| choice.hardest);
             let bench = Bench::new(problem, group, policy, runs).at(level);
-            let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
+            let one =
+                OfPolicy { bench: &bench, candidates: &candidates, runs, is_base_alone: false };
             answer.frontier.extend(one.frontier()?);
         }
         answer.agree();
@@ -96,31 +96,8 @@ pub fn search(
         // Their cost over the day is not known: only their peak was looked at.
         answer.close.clear();
     }
-    answer.choices.truncate(problem.plan.runners_up + 1);
     answer.homogeneous = homogeneous(problem, group, &candidates, &answer, runs)?;
-    add_less(problem, group, &mut answer, runs)?;
-    answer.searched.runs = runs.finish();
-    answer.add_doubts(problem, group);
-    Ok(answer)
-}
-
-/// What the answer carries without a machine that may be lost, and what happens where it changes over a day.
-fn add_less(
-    problem: &Problem,
-    group: &Group,
-    answer: &mut Answer,
-    runs: &Runs<'_>,
-) -> Result<(), SpecError> {
-    let Some(best) = answer.choices.first_mut() else { return Ok(()) };
-    let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy) else {
-        return Ok(());
-    };
-    let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
-    if problem.plan.is_to_survive() {
-        best.less = after_loss::one_less(&bench, best, None)?;
-    }
-    best.changes = change_over(&bench, &best.sizes)?;
-    Ok(())
+    answer.finish(problem, group, runs)
 }
 
 /// The largest pool of base instances under the budget, or the smallest that carries the load.
@@ -136,41 +113,14 @@ fn homogeneous(
         return Ok(None);
     };
     let bench = Bench::new(problem, group, policy, runs);
-    let Some(largest) = candidates.space.homogeneous() else { return Ok(None) };
-    let base = group.base.unwrap_or(0);
-    let most = candidates.counts(largest)[base];
     if problem.budget.is_some() {
-        return Choice::of(&bench, candidates.counts(largest), None).map(Some);
+        let largest = candidates.space.homogeneous();
+        let of = |largest| Choice::of(&bench, candidates.counts(largest), None);
+        return largest.map(of).transpose();
     }
-    let lost = u32::from(problem.plan.may_lose(base));
-    let fewest = |asked: Asked<'_>| -> Result<Option<Carried>, SpecError> {
-        for n in 1..=most.saturating_sub(lost) {
-            let mut counts = vec![0; problem.sales.len()];
-            counts[base] = n;
-            if !asked.may_hold(&counts)? {
-                continue;
-            }
-            let (bench, check) = asked.in_each_step(&counts)?;
-            if check.is_sure(problem.plan.target()) {
-                // Where one of it may be lost it is one more than carries the load.
-                counts[base] += lost;
-                let check = Some(check).filter(|_| lost == 0);
-                return Ok(Some(Carried { counts, level: bench.level(), check }));
-            }
-        }
-        Ok(None)
-    };
-    let Some(peak) = fewest(Asked::first(&bench))? else { return Ok(None) };
-    let mut lower = Vec::new();
-    for level in lower_levels(problem) {
-        let is_needed = problem.day.levels[level] > 0.0;
-        let found = if is_needed { fewest(Asked::at(&bench, level))? } else { None };
-        if is_needed && found.is_none() {
-            return Ok(None);
-        }
-        lower.push(found);
-    }
-    over_day(&bench, &peak, &lower).map(Some)
+    let mut about = Answer::of(group);
+    OfPolicy { bench: &bench, candidates, runs, is_base_alone: true }.cheapest(&mut about)?;
+    Ok(about.choices.into_iter().next())
 }
 
 /// The levels of a day that pools follow, but for the peak's.
@@ -182,6 +132,8 @@ struct OfPolicy<'a> {
     bench: &'a Bench<'a>,
     candidates: &'a Candidates,
     runs: &'a Runs<'a>,
+    /// Only pools of base instances are looked at, and the first is enough.
+    is_base_alone: bool,
 }
 
 impl OfPolicy<'_> {
@@ -189,7 +141,8 @@ impl OfPolicy<'_> {
     fn cheapest(&self, answer: &mut Answer) -> Result<(), SpecError> {
         let problem = self.bench.problem;
         let asked = Asked::first(self.bench);
-        let met = self.carrying(&asked, problem.plan.runners_up + 1, answer)?;
+        let wanted = if self.is_base_alone { 1 } else { problem.plan.runners_up + 1 };
+        let met = self.carrying(&asked, wanted, answer)?;
         if met.is_empty() {
             return Ok(());
         }
@@ -259,6 +212,8 @@ impl OfPolicy<'_> {
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
+        let is_other = |i: usize| c.counts(i).iter().sum::<u32>() > c.counts(i)[base];
+        order.retain(|&i| !self.is_base_alone || !is_other(i));
         answer.searched.skipped_by_bound = all - order.len();
         if order.is_empty() {
             answer.unknown.push(format!(

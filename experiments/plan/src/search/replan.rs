@@ -6,15 +6,26 @@
 use crate::input::file::{PlanFile, Pools};
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::Answer;
-use crate::search::clusters::{self, Enough};
+use crate::search::clusters;
+use crate::search::fleet;
 use crate::search::runs::Runs;
-use crate::search::solved::Fleet;
+use crate::search::solve::of_group;
 use crate::search::trial::Bench;
-use crate::search::{fleet, pools};
 use orrery_results::PolicyText;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use orrery_solvers::Price;
 use rayon::prelude::*;
+
+/// Machines that carry the load with all seeds; how much more they would carry was not looked for.
+#[derive(Clone, Debug)]
+pub struct Enough {
+    /// How many of each type, by cluster of a fleet.
+    pub pools: Vec<Vec<u32>>,
+    /// Under which policy; of a fleet each cluster's own.
+    pub policy: String,
+    /// What they cost.
+    pub cost: Price,
+}
 
 /// What carries the load under a change.
 #[derive(Clone, Debug)]
@@ -23,10 +34,18 @@ pub enum Next {
     Enough(Enough),
     /// Under none of the plan's schedulers, but under another.
     Other(Enough),
-    /// A fleet: its clusters, and what all cost.
-    Fleet(Vec<Vec<u32>>, Price),
     /// None that the plan allows.
     None,
+}
+
+impl Next {
+    /// The machines, where there are any.
+    pub fn enough(&self) -> Option<&Enough> {
+        match self {
+            Next::Enough(enough) | Next::Other(enough) => Some(enough),
+            Next::None => None,
+        }
+    }
 }
 
 /// Whether the next answer of a plan is looked for.
@@ -47,12 +66,7 @@ pub fn next(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Next, S
     match problem.plan.pools {
         Pools::Homogeneous if problem.budget.is_none() => of_clusters(problem, group, runs),
         Pools::Fleet => of_fleet(problem, runs),
-        Pools::Homogeneous => {
-            Ok(of_answer(problem, &clusters::search(problem, group, false, runs)?))
-        }
-        Pools::Heterogeneous => {
-            Ok(of_answer(problem, &pools::search(problem, group, false, runs)?))
-        }
+        _ => Ok(of_answer(problem, &of_group(problem, group, false, runs)?)),
     }
 }
 
@@ -61,7 +75,7 @@ fn of_clusters(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Next
     if let Some(enough) = clusters::cheapest(problem, group, &problem.policies, runs)? {
         return Ok(Next::Enough(enough));
     }
-    let others = others(problem, group, runs)?;
+    let others = others(problem, group, runs);
     let other = clusters::cheapest(problem, group, &others, runs)?;
     Ok(other.map_or(Next::None, Next::Other))
 }
@@ -71,26 +85,35 @@ const RESERVE: f64 = 0.1;
 
 /// Other schedulers that carry the load on some type with as many machines as there may be, by the first seed: the
 /// plan's own with a reserve, where they have one, and the shipped ones as they are without parameters.
-fn others(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Vec<PolicySpec>, SpecError> {
+fn others(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Vec<PolicySpec> {
     let own: Vec<&str> = problem.policies.iter().map(PolicySpec::system).collect();
     let names = policies::all().map(|table| table.about.name.to_string());
     let names = names.filter(|name| own.iter().all(|own| is_another(name, own)));
     let reserved = problem.policies.iter().filter_map(|policy| with_reserve(problem, policy));
     let names: Vec<String> = reserved.chain(names).collect();
-    let kinds: Vec<usize> =
-        (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0).collect();
-    runs.expect((names.len() * kinds.len()) as u64);
-    let carries = |name: &String| {
-        let policy = PolicySpec::parse(name).ok().filter(|policy| problem.fits(policy))?;
-        let bench = Bench::new(problem, group, &policy, runs);
-        // One that needs what these machines do not have is no scheduler for them.
-        let holds = |kind: &usize| {
-            let counts = crate::search::size::counts(problem, *kind, problem.counts_max[*kind]);
-            bench.holds(&counts, group.load_per_s).unwrap_or(false)
-        };
-        kinds.iter().any(holds).then(|| policy.clone())
+    let most = &problem.counts_max;
+    // One that needs what these machines do not have is no scheduler for them.
+    let holds = |bench: &Bench<'_>, kind: usize| {
+        let counts = crate::search::size::counts(problem, kind, most[kind]);
+        most[kind] > 0 && bench.holds(&counts, group.load_per_s).unwrap_or(false)
     };
-    Ok(names.par_iter().with_max_len(1).filter_map(carries).collect())
+    let carries = |bench: &Bench<'_>| (0..most.len()).any(|kind| holds(bench, kind));
+    schedulers((problem, group), &names, runs, carries)
+}
+
+/// Those of some schedulers that carry the load of a group's models, as far as a bench shows.
+pub fn schedulers(
+    (problem, group): (&Problem, &Group),
+    names: &[String],
+    runs: &Runs<'_>,
+    carries: impl Fn(&Bench<'_>) -> bool + Sync,
+) -> Vec<PolicySpec> {
+    runs.expect(names.len() as u64);
+    let of = |name: &String| {
+        let policy = PolicySpec::parse(name).ok().filter(|policy| problem.fits(policy))?;
+        carries(&Bench::new(problem, group, &policy, runs)).then(|| policy.clone())
+    };
+    names.par_iter().with_max_len(1).filter_map(of).collect()
 }
 
 /// Symphony with a tenth of the smallest SLO in reserve, unless the plan says how much.
@@ -106,19 +129,19 @@ fn with_reserve(problem: &Problem, policy: &PolicySpec) -> Option<String> {
 }
 
 fn of_fleet(problem: &Problem, runs: &Runs<'_>) -> Result<Next, SpecError> {
-    let fleet::Found { answers, fleet: Fleet { cost, .. }, .. } =
-        fleet::search(problem, false, runs)?;
-    let all: Option<Vec<Vec<u32>>> =
-        answers.iter().map(|a| Some(a.best()?.counts.clone())).collect();
-    Ok(all.zip(cost).map_or(Next::None, |(clusters, cost)| Next::Fleet(clusters, cost)))
+    let found = fleet::search(problem, false, runs)?;
+    let pools = found.answers.iter().map(|a| Some(a.best()?.counts.clone()));
+    let all = pools.collect::<Option<Vec<_>>>().zip(found.fleet.cost);
+    let enough = |(pools, cost)| Next::Enough(Enough { pools, policy: String::new(), cost });
+    Ok(all.map_or(Next::None, enough))
 }
 
 /// The best of a whole search, where it carries the load: under a budget it may not.
 fn of_answer(problem: &Problem, answer: &Answer) -> Next {
     let best = answer.best().filter(|best| best.at_load.is_sure(problem.plan.target()));
     best.map_or(Next::None, |best| {
-        let (counts, policy) = (best.counts.clone(), best.policy.clone());
-        Next::Enough(Enough { counts, policy, cost: best.cost })
+        let (pools, policy) = (vec![best.counts.clone()], best.policy.clone());
+        Next::Enough(Enough { pools, policy, cost: best.cost })
     })
 }
 

@@ -31,34 +31,6 @@ impl Sized {
     }
 }
 
-/// A pool with one machine of a kind less.
-#[derive(Clone, Debug)]
-pub struct Less {
-    /// Which kind.
-    pub kind: usize,
-    /// What is lost, in words.
-    pub machine: String,
-    /// At the load; none where nothing is left.
-    pub at_load: Option<Check>,
-    /// The highest rate that it carries with the first seed.
-    pub carries_per_s: f64,
-}
-
-impl Less {
-    /// The share of bad requests of the worst model.
-    pub fn bad_rate(&self) -> f64 {
-        self.at_load.as_ref().map_or(1.0, |check| check.bad_rate)
-    }
-}
-
-/// What verifying a size said.
-pub enum Verdict {
-    /// This one.
-    Size(Box<Sized>),
-    /// None was sure.
-    NotSure,
-}
-
 /// Looks for sizes.
 pub struct Sizer<'a> {
     /// Where clusters are simulated.
@@ -114,7 +86,8 @@ impl Sizer<'_> {
     }
 
     /// The fewest that carry the load with all seeds, where the first says that `high` do: from one fewer on, and fewer as
-    /// long as these do; `close` takes the first whose mean is within the target, but not its interval.
+    /// long as these do; none where none is sure; `close` takes the first whose mean is within the target, but not its
+    /// interval.
     ///
     /// # Errors
     /// When a cluster cannot be simulated.
@@ -123,7 +96,7 @@ impl Sizer<'_> {
         load_per_s: f64,
         (high, most): (u32, u32),
         close: &mut Option<(u32, Check)>,
-    ) -> Result<Verdict, SpecError> {
+    ) -> Result<Option<Sized>, SpecError> {
         let target = self.bench.problem.plan.target();
         let least = self.lost() + 1;
         let from = high.saturating_sub(1).max(least);
@@ -141,13 +114,13 @@ impl Sizer<'_> {
                     _ => (self.bench.check(&self.counts(n), load_per_s)?, Some(check)),
                 };
                 let counts = self.counts(n);
-                return Ok(Verdict::Size(Box::new(Sized { counts, load_per_s, check, left })));
+                return Ok(Some(Sized { counts, load_per_s, check, left }));
             }
             if check.meets(target) && close.is_none() {
                 *close = Some((n, check));
             }
         }
-        Ok(Verdict::NotSure)
+        Ok(None)
     }
 }
 

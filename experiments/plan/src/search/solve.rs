@@ -3,6 +3,7 @@
 use crate::input::file::{PlanFile, Pools, Source};
 use crate::input::problem::{Group, Problem};
 use crate::input::what_if;
+use crate::search::answer::Answer;
 use crate::search::runs::Runs;
 use crate::search::solved::Solved;
 use crate::search::too_few::too_few;
@@ -11,7 +12,7 @@ use orrery_report::Progress;
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 
-/// Answers a plan.
+/// Answers one plan, as it is written or changed by a what-if already. `frontier`: also what each number of dollars buys.
 ///
 /// # Errors
 /// When the plan is wrong or a pool cannot be simulated.
@@ -21,22 +22,34 @@ pub fn solve(
     what_if: Option<&str>,
     frontier: bool,
 ) -> Result<Solved, SpecError> {
-    let problem = Problem::new(plan, source)?;
-    solve_problem(problem, what_if, frontier)
+    let solved = Problem::new(plan, source).and_then(|problem| of_problem(problem, frontier));
+    named(solved, what_if)
 }
 
+/// The same of a problem that was made already.
 pub(crate) fn solve_problem(
     problem: Problem,
     what_if: Option<&str>,
     frontier: bool,
 ) -> Result<Solved, SpecError> {
+    named(of_problem(problem, frontier), what_if)
+}
+
+/// An answer, or what is wrong, with the what-if that it is of.
+fn named(solved: Result<Solved, SpecError>, what_if: Option<&str>) -> Result<Solved, SpecError> {
+    let Some(text) = what_if else { return solved };
+    let solved = solved.map_err(|error| what_if::about(text, error))?;
+    Ok(Solved { what_if: Some(text.to_string()), ..solved })
+}
+
+fn of_problem(problem: Problem, frontier: bool) -> Result<Solved, SpecError> {
     let progress = Progress::estimated("simulations");
     if problem.plan.pools == Pools::Fleet {
         let runs = Runs::new(Some(&progress));
         runs.expect(fleet::expected(&problem));
         let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
-        let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
-        return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
+        let problem = Problem { groups, ..problem };
+        return Ok(Solved { what_if: None, problem, answers, fleet: Some(fleet) });
     }
     // Of all groups before the first one begins, so that the time left is that of all.
     let groups: Vec<(&Group, Runs<'_>)> =
@@ -46,31 +59,28 @@ pub(crate) fn solve_problem(
         _ => clusters::expected(&problem, frontier),
     };
     groups.iter().for_each(|(_, runs)| runs.expect(each));
-    let of = |(group, runs): &(&Group, Runs<'_>)| match problem.plan.pools {
-        Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),
-        _ => clusters::search(&problem, group, frontier, runs),
-    };
-    let mut answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
-    for ((group, _), answer) in groups.iter().zip(&mut answers) {
+    let of = |(group, runs): &(&Group, Runs<'_>)| {
+        let mut answer = of_group(&problem, group, frontier, runs)?;
         let found: Vec<&[u32]> = answer.choices.iter().map(|c| c.counts.as_slice()).collect();
         answer.too_few = too_few(&problem, group, &found)?;
-    }
+        Ok(answer)
+    };
+    let answers =
+        groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, SpecError>>()?;
     drop(groups);
     drop(progress);
-    Ok(Solved { what_if: what_if.map(str::to_string), problem, answers, fleet: None })
+    Ok(Solved { what_if: None, problem, answers, fleet: None })
 }
 
-/// Answers one plan with its frontier, as `--plot` draws it: as it is written, or one what-if, made already.
-///
-/// # Errors
-/// As [`answers`].
-pub fn answered(
-    plan: &PlanFile,
-    source: &Source,
-    what_if: Option<&str>,
-) -> Result<Solved, SpecError> {
-    let problem = Problem::new(plan, source);
-    let Some(text) = what_if else { return solve_problem(problem?, None, true) };
-    let problem = problem.map_err(|e| what_if::about(text, e))?;
-    solve_problem(problem, Some(text), true).map_err(|e| what_if::about(text, e))
+/// The answer for a group of a plan that is no fleet.
+pub(crate) fn of_group(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
+    match problem.plan.pools {
+        Pools::Heterogeneous => pools::search(problem, group, frontier, runs),
+        _ => clusters::search(problem, group, frontier, runs),
+    }
 }

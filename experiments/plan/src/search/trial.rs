@@ -238,7 +238,7 @@ impl<'a> Bench<'a> {
             return Ok(false);
         }
         let stop = (Stop::Clear, How::USUAL);
-        let probe = self.run_with(counts, rate_per_s, self.first_seed(), stop, Some(kind))?.0;
+        let probe = self.run(counts, rate_per_s, self.first_seed(), stop, Some(kind))?.0;
         Ok(!probe.good && probe.is_sure())
     }
 
@@ -247,22 +247,12 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn probe(&self, counts: &[u32], rate_per_s: f64) -> Result<Probe, SpecError> {
-        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, How::USUAL))?.0)
+        let stop = (Stop::Clear, How::USUAL);
+        Ok(self.run(counts, rate_per_s, self.first_seed(), stop, None)?.0)
     }
 
-    /// A probe, and what else its run showed.
+    /// A probe, and what else its run showed; of one kind a machine may be lost in mid-run.
     fn run(
-        &self,
-        counts: &[u32],
-        rate_per_s: f64,
-        seed: u64,
-        stop: (Stop, How),
-    ) -> Result<(Probe, Seen), SpecError> {
-        self.run_with(counts, rate_per_s, seed, stop, None)
-    }
-
-    /// The same; of one kind a machine may be lost in mid-run.
-    fn run_with(
         &self,
         counts: &[u32],
         rate_per_s: f64,
@@ -454,7 +444,8 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn check(&self, counts: &[u32], rate_per_s: f64) -> Result<Check, SpecError> {
-        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, (Stop::AtEnd, How::USUAL));
+        let stop = (Stop::AtEnd, How::USUAL);
+        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, stop, None);
         let seeds = self.problem.seeds();
         let all: Vec<(Probe, Seen)> =
             seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
@@ -483,29 +474,22 @@ impl<'a> Bench<'a> {
         let rate_per_s =
             if self.problem.plan.may_lose_of(counts) { rate_per_s } else { rate_per_s * HELD };
         let how = How { burst: true, ..How::USUAL };
-        let probe = self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, how))?.0;
+        let stop = (Stop::Clear, how);
+        let probe = self.run(counts, rate_per_s, self.first_seed(), stop, None)?.0;
         Ok(!probe.good && probe.is_sure())
     }
 
-    /// A pool at a rate with the first seed, whatever becomes of it.
+    /// A pool at a rate with the first seed, whatever becomes of it, and why its numbers are not to be trusted.
     ///
     /// # Errors
     /// When the pool cannot be simulated.
-    pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
-        Ok(self.looked(counts, rate_per_s)?.0)
-    }
-
-    /// The same, and why its numbers are not to be trusted.
-    ///
-    /// # Errors
-    /// When the pool cannot be simulated.
-    pub fn looked(
+    pub fn seen(
         &self,
         counts: &[u32],
         rate_per_s: f64,
     ) -> Result<(Seen, Option<Untrusted>), SpecError> {
         let stop = (Stop::AtEnd, How::USUAL);
-        let (probe, seen) = self.run(counts, rate_per_s, self.first_seed(), stop)?;
+        let (probe, seen) = self.run(counts, rate_per_s, self.first_seed(), stop, None)?;
         Ok((seen, Untrusted::of(&probe)))
     }
 
@@ -532,7 +516,7 @@ impl<'a> Bench<'a> {
         };
         let glance = is_glance && !is_trace;
         let how = |how: How| How { glance: how.glance || glance, ..how };
-        search.highest(|rate, of| Ok(self.run(counts, rate, seed, (Stop::Clear, how(of)))?.0))
+        search.highest(|rate, of| Ok(self.run(counts, rate, seed, (Stop::Clear, how(of)), None)?.0))
     }
 
     /// The same as [`Bench::highest`] by short probes: to see which of many pools may be among the best.
@@ -648,7 +632,7 @@ mod tests {
             let (problem, runs) = (Problem::new(&plan, &source).unwrap(), Runs::new(None));
             let bench = Bench::new(&problem, &problem.groups[0], &problem.policies[0], &runs);
             let stop = (Stop::Clear, How { burst: true, ..How::USUAL });
-            let probe = bench.run(&[3], 200.0, 1, stop).unwrap().0;
+            let probe = bench.run(&[3], 200.0, 1, stop, None).unwrap().0;
             let setup = bench.group.scenario(&problem, &[3], 200.0).unwrap().setup(1).unwrap();
             assert!(probe.good && probe.is_sure(), "{probe:?}");
             (probe.requests, bench.settles(&setup))

@@ -51,7 +51,7 @@ fn verdicts(folder: &Path, arrivals: &str, share: f64) -> (bool, f64) {
     let (runs, group) = (Runs::new(None), &problem.groups[0]);
     let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
     let rate = group.load_per_s * share;
-    let bad = bench.seen(&[1], rate).unwrap_or_else(|e| panic!("{e}")).bad_rate;
+    let bad = bench.seen(&[1], rate).unwrap_or_else(|e| panic!("{e}")).0.bad_rate;
     (bench.holds(&[1], rate).unwrap_or_else(|e| panic!("{e}")), bad)
 }
 

@@ -4,12 +4,23 @@ use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved, what_if};
 use crate::input::problem::Problem;
 use crate::search::runs::Runs;
 use crate::search::trial::Bench;
-use orrery_solvers::Price;
+use crate::{Choice, Tried, Variant};
 
 /// The verdict, in one line.
 fn first_sentence(text: &str) -> String {
     let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Without one machine of each type: the type, what came of it, and what the others carry.
+pub fn losses(choice: &Choice) -> Vec<(usize, &Tried, f64)> {
+    let of = |tried| match tried {
+        &Tried { variant: Variant::Loss { kind, carries_per_s, .. }, .. } => {
+            Some((kind, tried, carries_per_s))
+        }
+        _ => None,
+    };
+    choice.tried.iter().filter_map(of).collect()
 }
 
 /// What one machine less does is in the first sentence, with what one more costs, unless the answer tolerates it; under
@@ -18,17 +29,16 @@ fn first_sentence(text: &str) -> String {
 fn a_loss_that_breaks_the_answer_is_in_its_first_sentence() {
     let now = solved(CLUSTERS);
     let best = now.answers[0].best().unwrap();
-    let less = &best.less[0];
-    assert!(less.bad_rate() > 0.01, "{less:?}");
+    let (kind, less, _) = losses(best)[0];
+    assert!(less.bad_rate(0.01).is_some(), "{less:?}");
     let mut more = best.counts.clone();
-    more[less.kind] += 1;
-    let (p, more) = (&now.problem, now.problem.cost(&more));
-    let costs = more.as_usd_per_hour() - p.cost(&best.counts).as_usd_per_hour();
-    let costs = crate::search::answer::money(Price::usd_per_hour("one more", costs).unwrap());
+    more[kind] += 1;
+    let (p, cost) = (&now.problem, crate::search::answer::money(now.problem.cost(&more)));
     let said = first_sentence(&printed(&now));
-    let kind = p.kind(less.kind);
-    assert!(said.contains(&format!("without one {kind}: ")), "{said}");
-    assert!(said.contains(&format!(" % SLO violations; one more costs {costs} $/h.")), "{said}");
+    assert!(said.contains(&format!("without one {}, SLO violations are ", p.kind(kind))), "{said}");
+    let (more, policy) = (p.words(&more), &best.policy);
+    let takes = format!("then it takes {more} under {policy} for {cost} $/h.");
+    assert!(said.contains(&takes), "{takes}: {said}");
     let tolerant = solved(&CLUSTERS.replace("seeds = 3", "seeds = 3\nsurvive = 1"));
     assert!(!first_sentence(&printed(&tolerant)).contains("without one"));
     let budget = CLUSTERS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.0");
@@ -47,7 +57,8 @@ fn a_what_if_that_holds_for_want_of_a_type_says_what_the_loss_of_another_does() 
         let has =
             answers.what_ifs[0].answers[0].best().unwrap().counts[usize::from(kind == "fast")];
         let text = answers.document().to_text().replace("\n    ", " ");
-        let says = text.contains(&format!("{what_if}: tolerates the loss of one {kind} for want"));
+        let want = format!("`survive` changes nothing here: the answer has no {kind} to lose");
+        let says = text.contains(&format!("What if {what_if}: {want}"));
         assert_eq!(says, has == 0, "{text}");
         said.push(says);
     }
@@ -60,7 +71,7 @@ fn a_pool_survives_the_loss_of_any_one_machine_at_the_least_cost() {
     let lost = |text: &str| solved(&text.replace("seeds = 3", "seeds = 3\nsurvive = 1"));
     let (now, one) = (solved(CLUSTERS), lost(CLUSTERS));
     let best = one.answers[0].best().unwrap();
-    assert!(best.less[0].bad_rate() <= 0.01 && cost(&one) > cost(&now));
+    assert!(losses(best)[0].1.bad_rate(0.01).is_none() && cost(&one) > cost(&now));
     let small = POOLS.replace("90.0", "60.0");
     let found = lost(&small);
     let (p, runs) = (&found.problem, Runs::new(None));
@@ -160,11 +171,10 @@ fn a_cluster_survives_the_loss_of_a_type_that_is_named() {
         let text = printed(&named);
         assert!(text.contains(&format!("the loss of one {kind}")), "{text}");
         let has = named.answers[0].best().unwrap().counts[usize::from(kind == "fast")] > 0;
-        // Which loss that is not, and what it does, is said first.
-        let want = format!(
-            "tolerates the loss of one {kind} for want of any {kind}; without one {other}: "
-        );
-        assert_eq!(!has, first_sentence(&text).contains(&want), "{text}");
+        // What the loss of the other does is said first.
+        let breaks = first_sentence(&text).contains(&format!("without one {other}, SLO violat"));
+        assert_eq!(!has, breaks, "{text}");
+        assert_eq!(!has, text.contains(&format!("the answer has no {kind} to lose")), "{text}");
     }
     // Of packs the named type's whole pack, and the other type's packs stay what they are.
     let packs = |survive: &str| {
@@ -196,11 +206,12 @@ fn a_pool_of_several_types_survives_the_loss_of_the_type_that_is_named() {
         assert!(cheapest.is_some());
         assert_eq!(cost(&found), cheapest, "{name}");
         let best = found.answers[0].best().unwrap();
-        let less: Vec<usize> = best.less.iter().map(|less| less.kind).collect();
+        let less: Vec<usize> = losses(best).iter().map(|less| less.0).collect();
         let has = best.counts[kind] > 0;
         // Without the type that is named, the loss of another is looked at.
         assert_eq!(less, if has { vec![kind] } else { vec![1 - kind] }, "{best:?}");
-        assert!(!has || best.less.iter().all(|less| less.bad_rate() <= p.plan.target()));
+        let hold = losses(best).iter().all(|less| less.1.bad_rate(p.plan.target()).is_none());
+        assert!(!has || hold, "{best:?}");
         // What is listed as not sure is not sure.
         let close = &found.answers[0].close;
         assert!(close.iter().all(|(_, _, c)| c.meets(0.01) && !c.is_sure(0.01)), "{close:?}");

@@ -1,6 +1,6 @@
 //! A trace's day where pools have some of the models: fleets, and pools of several types.
 
-use super::days::{answered, best, of_minutes};
+use super::days::{answered, best, of_minutes, transitions};
 use super::{all_pools, printed};
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::{Group, Problem};
@@ -112,7 +112,7 @@ fn a_list_of_several_models_is_a_day_where_pools_have_some_of_them() {
         let error = Problem::new(&plan, &source).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("arrivals.queries") && error.contains("trace_steps"), "{error}");
         let of_counts = problem(&of_minutes(&format!("of-a-trace-{pools}"), &|_| 60, &text));
-        let said = crate::document::facts::of_plan(&of_counts).join("\n");
+        let said = crate::document::facts::not_modelled(&of_counts);
         assert!(said.contains("at its models' share of the load"), "{said}");
         let text =
             without.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 1\n\n[scenario]");
@@ -201,10 +201,14 @@ fn a_fleet_of_one_kind_has_the_sizes_of_the_cluster() {
         };
         assert_eq!(sizes(a), sizes(b));
         assert_eq!(a.at_load.bad_by_seed, b.at_load.bad_by_seed);
-        assert_eq!((&a.edge, &a.changes), (&b.edge, &b.changes));
-        assert!(scale == "peak" || !a.changes.is_empty());
+        let [of_a, of_b] = [a, b].map(|choice| {
+            let tried = transitions(&choice.tried).map(|t| (t.0, t.1, t.2.check.clone().unwrap()));
+            tried.map(|(at, from, check)| (at, from, check.bad_rate)).collect::<Vec<_>>()
+        });
+        assert_eq!((&a.edge, &of_a), (&b.edge, &of_b));
+        assert!(scale == "peak" || !of_a.is_empty());
         let said = printed(&fleet);
-        for part in ["of each pool those for its models", "with their bursts", "not tried, since"] {
+        for part in ["each step of the trace", "bursts beside the trace's own"] {
             assert!(said.contains(part), "no `{part}` in:\n{said}");
         }
     }

@@ -5,7 +5,7 @@ use super::scale::Scale;
 use crate::input::problem::{Group, Problem};
 use crate::search::levels;
 use crate::search::runs::Runs;
-use crate::search::size::{Sized, Sizer, Verdict};
+use crate::search::size::Sized;
 use crate::search::trial::{Bench, Check};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_solvers::Price;
@@ -372,33 +372,30 @@ impl<'a> Knowledge<'a> {
         let number = self.problem.policies.iter().position(|p| p.text() == policy.text());
         let number = number.unwrap_or(0);
         let mut close = None;
-        let verified = |under, close| Verified { policy: number, under, close };
         let bench = Bench::new(self.problem, group, policy, self.runs);
-        let sizer = Sizer { bench: &bench, kind };
-        let most = self.problem.counts_max[kind];
-        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)?
-        else {
-            let (kind, names) = (self.problem.kind(kind), self.names(set).join(", "));
-            let (n, policy) = (sizes[0], policy.text());
-            let why = if n == most {
-                format!(
-                    "it is inconclusive whether {n} {kind}, its `count_max`, sustain {names} with {policy}"
-                )
-            } else {
-                format!(
-                    "{n} {kind} sustain {names} with {policy} and the first seed; with all seeds, every number near \
-                     that is inconclusive"
-                )
-            };
-            return Ok(verified(Under::Never(why), close));
+        let (most, first) = (self.problem.counts_max[kind], sizes[0]);
+        let start = |level: usize, _| sizes[level];
+        let found = levels::sizes(&bench, kind, first, start, (&mut close, &mut 0))?;
+        let (kind_name, names) = (self.problem.kind(kind), self.names(set).join(", "));
+        let text = policy.text();
+        let under = match found {
+            Ok(levels) => {
+                let sizes: Vec<u32> = levels.iter().map(Sized::n).collect();
+                let cost = self.cost(kind, &sizes);
+                Under::Sizes { sizes, verified: levels, cost }
+            }
+            Err(0) if first == most => Under::Never(format!(
+                "it is inconclusive whether {most} {kind_name}, its `count_max`, sustain {names} with {text}"
+            )),
+            Err(0) => Under::Never(format!(
+                "{first} {kind_name} sustain {names} with {text} and the first seed; with all seeds, every number \
+                 near that is inconclusive"
+            )),
+            Err(_) => {
+                Under::Never(format!("{}, for sure in each step", self.too_few(cluster, policy)))
+            }
         };
-        let Ok(levels) = levels::sizes(&bench, kind, *peak, |level| sizes[level], &mut 0)? else {
-            let why = format!("{}, for sure in each step", self.too_few(cluster, policy));
-            return Ok(verified(Under::Never(why), close));
-        };
-        let sizes: Vec<u32> = levels.iter().map(Sized::n).collect();
-        let cost = self.cost(kind, &sizes);
-        Ok(verified(Under::Sizes { sizes, verified: levels, cost }, close))
+        Ok(Verified { policy: number, under, close })
     }
 }
 

@@ -76,11 +76,12 @@ impl<'a> Asked<'a> {
     /// Whether what is left of a pool carries it with all seeds, and it comes back from the loss.
     pub fn survives(&self, problem: &Problem, counts: &[u32]) -> Result<bool, SpecError> {
         let target = problem.plan.target();
-        after_loss::survives(
-            problem,
-            counts,
-            |pool| Ok(self.in_each_step(pool)?.1.is_sure(target)),
-            |kind| self.steps[0].is_lost(counts, kind, self.load_per_s),
-        )
+        for (kind, left) in after_loss::left(problem, counts) {
+            let carries = self.in_each_step(&left)?.1.is_sure(target);
+            if !carries || self.steps[0].is_lost(counts, kind, self.load_per_s)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -59,24 +59,17 @@ pub(super) fn over_day(
         std::iter::once(Ok(first.clone())).chain(lower).collect::<Result<Vec<_>, _>>()
     };
     let mut sizes = each(&|level, found| found.sized(bench, level))?;
-    let mut cost = over_the_day(problem, &sizes);
     // What survives a loss at the peak does so at lower loads, but for the bursts of a trace's steps.
     let may_stay = problem.day.own.is_none() || !problem.plan.is_to_survive();
-    if may_stay && cost > problem.cost(&peak.counts) {
+    if may_stay && over_the_day(problem, &sizes) > problem.cost(&peak.counts) {
         let target = problem.plan.target();
         let kept = each(&|level, _| Carried { check: None, ..peak.clone() }.sized(bench, level))?;
         if kept.iter().all(|size| size.check.is_sure(target)) {
-            cost = over_the_day(problem, &kept);
             sizes = kept;
         }
     }
     let own = |size: &Sized| problem.cost(&size.counts);
     let most = sizes.iter().map(own).max();
     let largest = sizes.iter().position(|size| Some(own(size)) == most).unwrap_or(0);
-    let has = |level: &usize| sizes[*level].counts == sizes[largest].counts;
-    let levels = (0..sizes.len()).filter(has);
-    let hardest = hardest(bench, &sizes[largest].counts, largest, levels)?;
-    let check = Some(sizes[hardest].check.clone());
-    let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check)?;
-    Ok(Choice { cost, sizes, ..choice })
+    Choice::over_day(bench, largest, sizes)
 }

@@ -57,7 +57,8 @@ fn one_seed_leaves_a_pool_out_only_where_it_is_sure() {
         let (runs, group) = (Runs::new(None), &problem.groups[0]);
         let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
         let candidates = Candidates::new(&problem, group).expect("pools");
-        let one = OfPolicy { bench: &bench, candidates: &candidates, runs: &runs };
+        let candidates = &candidates;
+        let one = OfPolicy { bench: &bench, candidates, runs: &runs, is_base_alone: false };
         let counts = [1, 2];
         let of = |i: &usize| candidates.counts(*i) == counts;
         let i = (0..candidates.space.pools().len()).find(of).expect("a pool");
@@ -93,15 +94,9 @@ fn a_pool_of_several_types_is_asked_whether_it_survives_a_loss_in_mid_run() {
     let text = text.replace("_hour = 0.3", "_hour = 0.3\ncount_max = 4");
     let (plan, source) = PlanFile::from_text("plan.toml", &text).expect("a plan");
     let problem = Problem::new(&plan, &source).expect("a problem");
-    let survives = |counts: &[u32], few: &[u32], lost: Option<usize>| {
-        let carries = |pool: &[u32]| Ok::<_, ()>(pool != few);
-        after_loss::survives(&problem, counts, carries, |kind| Ok(Some(kind) == lost))
-            .expect("words")
-    };
-    assert!(survives(&[2, 3], &[], None));
-    assert!(!survives(&[2, 3], &[], Some(0)) && !survives(&[2, 3], &[], Some(1)));
-    assert!(!survives(&[2, 3], &[1, 3], None) && !survives(&[2, 3], &[2, 2], None));
-    assert!(survives(&[2, 0], &[], Some(1)), "what it has none of is not lost");
+    let left = |counts: &[u32]| after_loss::left(&problem, counts).collect::<Vec<_>>();
+    assert_eq!(left(&[2, 3]), [(0, vec![1, 3]), (1, vec![2, 2])]);
+    assert_eq!(left(&[2, 0]), [(0, vec![1, 0])], "what it has none of is not lost");
     // And the search asks by simulations: of what is left with each seed and after a burst, of each loss once.
     let (runs, group) = (Runs::new(None), &problem.groups[0]);
     let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
