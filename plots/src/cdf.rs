@@ -1,8 +1,8 @@
 //! Cumulative distributions: latencies with the tail stretched, batch sizes as steps.
 
-use crate::Figure;
 use crate::choice::RowFilter;
 use crate::error::PlotError;
+use crate::figure::Figure;
 use crate::groups::{Distribution, Groups, parts};
 use crate::legend::{Key, Legend};
 use crate::names;

@@ -1,7 +1,6 @@
 //! Which rows of a table a figure is made of.
 
 use crate::error::PlotError;
-use crate::spec::Spacing;
 use orrery_results::{DistributionRow, Row, difference_in, system_of};
 
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the
@@ -24,8 +23,6 @@ pub struct RowFilter {
     pub x_label: String,
     /// The ends of the y axis of curves.
     pub y_range: Option<(f64, f64)>,
-    /// The spacing of the y axis of curves.
-    pub y_scale: Option<Spacing>,
 }
 
 impl RowFilter {

@@ -2,11 +2,12 @@
 
 use crate::choice::RowFilter;
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
 use crate::gaps::with_gaps;
+use crate::names;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::systems::Looks;
-use crate::{Figure, names};
 use orrery_results::{PolicyText, Row, metric, system_of};
 
 mod bars;
@@ -68,7 +69,7 @@ fn curves(
     let points = points(figure, rows, axis, &[metric.to_string()])?;
     let table = Curves::of(figure, points, axis, choice, Several::None)?;
     let picture = Picture { x_label: choice.x_label.clone(), ..Picture::default() };
-    let picture = Picture { y_range: choice.y_range, y_scale: choice.y_scale, ..picture };
+    let picture = Picture { y_range: choice.y_range, ..picture };
     Ok(table.sheet(axis, &picture, &Prepared::default()).figure())
 }
 

@@ -2,7 +2,8 @@
 
 use crate::choice::RowFilter;
 use crate::error::{PlotError, distinct};
-use crate::{Figure, curves, sensitivity};
+use crate::figure::Figure;
+use crate::{curves, sensitivity};
 use orrery_results::{Row, metric};
 
 /// The figure of a table: its sensitivity when there is an axis `changed`; else its finish rate, or

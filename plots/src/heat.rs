@@ -1,6 +1,7 @@
 //! Heat maps: a metric over a grid of two axes, a panel for each combination of others.
 
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
@@ -8,7 +9,7 @@ use crate::scale::{Scale, Tick, range};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::spec::{FIGURE, Picture, Prepared, Spacing};
-use crate::{Figure, curves, flags};
+use crate::{curves, flags};
 use orrery_results::Row;
 
 /// Values of an axis that one grid can show.

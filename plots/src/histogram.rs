@@ -1,9 +1,9 @@
 //! Histograms of execution times, from their cumulative distributions.
 
-use crate::Figure;
 use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::PlotError;
+use crate::figure::Figure;
 use crate::groups::{Distribution, Groups};
 use crate::legend::{Key, Legend};
 use crate::names;

@@ -5,9 +5,10 @@
 
 use crate::choice::RowFilter;
 use crate::error::PlotError;
+use crate::figure::Figure;
 use crate::gaps::with_gaps;
 use crate::spec::{FIGURE, Picture, PictureKind};
-use crate::{Figure, curves, flags, heat, sensitivity};
+use crate::{curves, flags, heat, sensitivity};
 use orrery_results::{Row, UNITLESS, metric};
 
 mod asked;

@@ -3,6 +3,8 @@
 use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
+use crate::flags;
 use crate::gaps::with_gaps;
 use crate::legend::{Key, Legend};
 use crate::names;
@@ -12,7 +14,6 @@ use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::style::Style;
 use crate::systems::Looks;
-use crate::{Figure, flags};
 use orrery_results::Row;
 
 const FIGURE: &str = "sensitivity";

@@ -1,9 +1,9 @@
 //! Time series: stacked panels over one time axis.
 
-use crate::Figure;
 use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Mark, Panel};

@@ -2,7 +2,6 @@
 //!
 //! Every margin is measured from the labels that stand in it, so that none is cut off.
 
-use crate::Figure;
 use crate::font;
 use crate::legend::{Laid, Legend};
 use crate::panel::{LABEL, Panel, Place, TICK, TICK_LINE, TITLE, widest};
@@ -75,14 +74,9 @@ struct Grid {
 }
 
 impl Sheet {
-    /// The figure.
-    pub(crate) fn figure(&self) -> Figure {
-        self.fitted(None, None)
-    }
-
-    /// The figure of a width and a height, in pixels: panels are made wider or narrower, and where they would
+    /// The sheet of a width and a height, in pixels, and its scene: panels are made wider or narrower, and where they would
     /// be too narrow, fewer stand beside each other.
-    pub(crate) fn fitted(&self, width: Option<f64>, height: Option<f64>) -> Figure {
+    pub(crate) fn fitted(&self, width: Option<f64>, height: Option<f64>) -> (Sheet, Scene) {
         let mut sheet = self.clone();
         if let Some(width) = width {
             sheet.widen(self.plot, width);
@@ -93,14 +87,15 @@ impl Sheet {
             if sheet.wrap_x {
                 wrapped.panels.iter_mut().for_each(|p| wrap(p, sheet.plot.0));
             }
-            wrapped.drawn(sheet, narrowest)
+            wrapped.drawn(narrowest)
         };
         if let Some(height) = height {
             let rows = sheet.panels.len().div_ceil(sheet.columns.max(1)).max(1) as f64;
-            let rest = height - drawn(&sheet).scene.height;
+            let rest = height - drawn(&sheet).height;
             sheet.plot.1 = (sheet.plot.1 + rest / rows).max(PANEL_LOWEST);
         }
-        drawn(&sheet)
+        let scene = drawn(&sheet);
+        (sheet, scene)
     }
 
     /// Panels of another width, from the size that they would have.
@@ -120,8 +115,7 @@ impl Sheet {
         self.plot.1 *= (self.plot.0 / plot.0).clamp(0.7, 1.3);
     }
 
-    /// `original` is this sheet before its labels were broken into lines.
-    fn drawn(&self, original: &Sheet, narrowest: f64) -> Figure {
+    fn drawn(&self, narrowest: f64) -> Scene {
         let head_room = self.grid(0.0).width.max(narrowest) - 2.0 * MARGIN;
         let lines = |text: &str, size: f64| match text {
             "" => Vec::new(),
@@ -147,7 +141,7 @@ impl Sheet {
         }
         let below = self.draw_legend(&grid, &mut scene);
         scene.height = self.draw_notes(below, &mut scene);
-        Figure::of(original.clone(), scene)
+        scene
     }
 
     fn grid(&self, head: f64) -> Grid {

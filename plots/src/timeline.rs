@@ -1,7 +1,7 @@
 //! Which device ran which batch when: a lane for each device, a box for each batch.
 
-use crate::Figure;
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
 use crate::heat::shade;
 use crate::legend::{Key, Legend};
 use crate::names;

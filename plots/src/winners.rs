@@ -2,7 +2,9 @@
 //!
 //! Paler where the lead is small, hatched where the first ones cannot be told apart.
 
+use crate::curves;
 use crate::error::{PlotError, distinct};
+use crate::figure::Figure;
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
@@ -10,7 +12,6 @@ use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::systems::Looks;
-use crate::{Figure, curves};
 
 /// The figure, as errors name it.
 const FIGURE: &str = "winners";

@@ -4,23 +4,19 @@ use crate::call::{Call, Given, refused, runs};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
-use orrery_arena::own::OwnRuns;
-use orrery_arena::{League, Suite, claims, document, possible, rows};
+use orrery_arena::{League, Suite, claims, document, own, possible, rows};
+use orrery_scenario::Scenario;
 use orrery_sweep::notes::say_slow;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::seeds::Seeds;
-use orrery_scenario::{PolicySpec, Scenario, policies};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-fn suite(name: &str, quick: bool) -> PyResult<Suite> {
-    let suite = Suite::find(name).map_err(refused)?;
-    Ok(if quick { suite.quick() } else { suite })
-}
+/// A policy's name in results with the hash of its source, and its runs in every scenario, in this thread.
+type OwnRuns = ((String, String), Vec<Vec<Replication>>);
 
-/// The runs of one's own policy in every scenario, in this thread.
 fn own_runs(suite: &Suite, given: &Given, seeds: u32, audit: bool) -> PyResult<OwnRuns> {
     let failed = Arc::<Failed>::default();
     let one = |at: usize| -> PyResult<Vec<Replication>> {
@@ -34,27 +30,11 @@ fn own_runs(suite: &Suite, given: &Given, seeds: u32, audit: bool) -> PyResult<O
     };
     let all = vec![true; suite.scenarios.len()];
     let ran = runs(&all, 1, &failed, one)?;
-    let (name, sha256) = match given {
-        Given::Own(name, _, sha256) => (format!("{}{name}", crate::call::OWN), sha256.as_str()),
-        Given::Published(text) => (text.clone(), ""),
+    let name = match given {
+        Given::Own(name, _, sha256) => (format!("{}{name}", crate::call::OWN), sha256.clone()),
+        Given::Published(text) => (text.clone(), String::new()),
     };
-    Ok(OwnRuns::of(suite, &name, sha256, ran))
-}
-
-/// The runs of one's own policy as JSON, for `orrery arena --policy FILE.py:CLASS`.
-#[pyfunction]
-pub fn arena_runs(
-    py: Python<'_>,
-    name: &str,
-    quick: bool,
-    policy: Given,
-    seeds: u32,
-) -> PyResult<String> {
-    outside("arena")?;
-    py.detach(|| {
-        let runs = own_runs(&suite(name, quick)?, &policy, seeds, true)?;
-        Ok(serde_json::to_string(&runs).unwrap_or_default())
-    })
+    Ok((name, ran))
 }
 
 /// A league: rows, what the command prints, the page, and the maps as SVG where the suite has any.
@@ -73,30 +53,20 @@ pub fn arena(
 ) -> PyResult<(Table, String, String, Option<String>)> {
     outside("arena")?;
     let (rows, text, html, svg) = py.detach(|| {
-        let suite = suite(name, quick)?;
-        let mut published: Vec<PolicySpec> = Vec::new();
-        let shipped = policies::all().map(|table| table.about.name.to_string());
+        let suite = Suite::find(name).map_err(refused)?;
+        let suite = if quick { suite.quick() } else { suite };
         let texts = given.iter().filter_map(|g| match g {
             Given::Published(text) => Some(text.clone()),
             Given::Own(..) => None,
         });
         let texts: Vec<String> = texts.collect();
-        for text in shipped.filter(|_| !alone).chain(texts.iter().cloned()) {
-            let policy = PolicySpec::parse(&text).map_err(refused)?;
-            if !published.contains(&policy) {
-                published.push(policy);
-            }
-        }
-        let is_asked = |p: &PolicySpec| texts.iter().any(|t| t == p.text());
-        let mut own: Vec<usize> =
-            (0..published.len()).filter(|i| is_asked(&published[*i])).collect();
+        let (asked, mut beside) = Asked::with(suite, &texts, alone, seeds).map_err(refused)?;
         // One's own first: what is raised in it is known at once.
         let mut ran = Vec::new();
         for one in given.iter().filter(|g| matches!(g, Given::Own(..))) {
-            own.push(published.len() + ran.len());
-            ran.push(own_runs(&suite, one, seeds, audit)?);
+            beside.push(asked.policies.len() + ran.len());
+            ran.push(own_runs(&asked.suite, one, seeds, audit)?);
         }
-        let asked = Asked::of(suite, published, seeds);
         say_slow::<Scenario>(&asked.policies);
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
@@ -104,14 +74,14 @@ pub fn arena(
         let Outcome::Whole(mut cells) = found else {
             return Err(PyKeyboardInterrupt::new_err(()));
         };
-        for runs in ran {
-            runs.join(&asked.suite, &mut cells).map_err(refused)?;
+        for ((name, sha256), runs) in ran {
+            own::join((&name, &sha256), runs, &asked.suite, &mut cells);
         }
         let bounds = || possible::add(&asked, &mut cells, &how);
         if !crate::answers::interruptible(jobs, &Failed::default(), bounds)? {
             return Err(PyKeyboardInterrupt::new_err(()));
         }
-        let league = League::of(asked, own, cells);
+        let league = League::of(asked, beside, cells);
         let mut rows = rows::of(&league);
         let verdicts = claims::judge(&league, &rows).map_err(refused)?;
         rows.extend(claims::rows(&league, &verdicts));

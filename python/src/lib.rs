@@ -234,9 +234,6 @@ fn verbosity(level: u8) {
 fn command_line(py: Python<'_>) -> PyResult<u8> {
     let sys = py.import("sys")?;
     let args: Vec<OsString> = sys.getattr("argv")?.extract()?;
-    // Policies in Python (`arena --policy FILE.py:CLASS`) run where this package is installed.
-    let environ = py.import("os")?.getattr("environ")?;
-    environ.call_method1("setdefault", ("PYTHON", sys.getattr("executable")?))?;
     // The interpreter would only note Ctrl-C, and nobody asks it.
     let signal = py.import("signal")?;
     signal.call_method1("signal", (signal.getattr("SIGINT")?, signal.getattr("SIG_DFL")?))?;
@@ -261,7 +258,6 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(answers::goodput, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(arena::arena, m)?)?;
-    m.add_function(wrap_pyfunction!(arena::arena_runs, m)?)?;
     m.add_function(wrap_pyfunction!(answers::calibrate, m)?)?;
     m.add_function(wrap_pyfunction!(answers::plan, m)?)?;
     m.add_function(wrap_pyfunction!(answers::reproduce, m)?)?;

@@ -1,8 +1,18 @@
 //! The replay harness: orrery's policies and their schedules on a device that really takes time, and
 //! how far the prediction was off.
 //!
-//! The wall-clock driver ([`driver`]) is a second loop around the simulator's core; a [`device`] is
-//! emulated or CUDA.
+//! The wall-clock driver ([`driver`]) is a second loop around the simulator's core.
+//!
+//! | modules | |
+//! |---|---|
+//! | [`target`], [`device`], [`profile`] | which device a run uses, what it is, how long its batches take |
+//! | [`driver`], [`clock`], [`threads`], [`runner`] | one run on the wall clock |
+//! | [`record`], [`folder`], [`host`], [`card`] | what a run leaves, and where it ran |
+//! | [`prediction`], [`compare`] | what the simulator expects of it, and how far off that was |
+//! | [`twin`], `usual`, `speed` | the prediction under the conditions that were measured |
+//! | [`retrace`] | the simulator repeats the run's decisions |
+//! | [`validate`], `quiet` | a campaign of runs, on a machine that does nothing else |
+//! | [`cli`], [`error`], [`quantiles`], `table` | commands, errors, tables |
 
 pub mod card;
 pub mod cli;

@@ -49,7 +49,7 @@ pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{
     JsonRows, TableError, csv_lines, header, read_csv, read_rows, rows_in, to_csv, to_json,
 };
-pub use text::{PolicyText, distinct, grouped, pair, pairs, system_of};
+pub use text::{PolicyText, distinct, grouped, joined, pair, pairs, system_of};
 pub use wide::{Wide, wide};
 
 /// Raised by hand whenever the same specification may give other numbers, with a line in the

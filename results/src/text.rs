@@ -10,6 +10,12 @@ pub fn pair<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     pairs(text).find(|p| p.0 == name).map(|p| p.1)
 }
 
+/// Names with their values as such a text.
+pub fn joined<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let parts: Vec<String> = pairs.into_iter().map(|(n, v)| format!("{n}={v}")).collect();
+    parts.join(";")
+}
+
 /// A policy's text in its parts. It need not be right: `PolicySpec` checks it.
 ///
 /// ```

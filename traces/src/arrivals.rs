@@ -6,8 +6,8 @@
 use crate::error::{TraceError, within};
 use crate::gaps::{GammaGaps, Gaps};
 use crate::rate::{
-    LognormalRate, MinuteRate, Minutes, NextState, RATE_MAX, RATE_MIN, Rate, Spacing, Steady,
-    Switching, exponential,
+    MinuteRate, Minutes, NextState, RATE_MAX, RATE_MIN, Rate, Spacing, Steady, Switching,
+    exponential,
 };
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_S, Span, Time};
@@ -66,17 +66,6 @@ pub enum ArrivalLaw {
         /// Which state follows.
         next: NextState,
     },
-    /// Poisson arrivals at a slowly varying lognormal rate: see [`LognormalRate`].
-    LognormalRate {
-        /// The mean of the rate.
-        mean_rate_per_s: f64,
-        /// The deviation of the rate's logarithm.
-        sigma: f64,
-        /// After which time the correlation has fallen to 1/e.
-        correlation_s: f64,
-        /// How long each value holds.
-        interval_s: f64,
-    },
     /// Counts per minute of a trace.
     Minutes(Minutes),
 }
@@ -127,11 +116,6 @@ impl ArrivalLaw {
                     stream,
                 ))
             }
-            ArrivalLaw::LognormalRate { mean_rate_per_s, sigma, correlation_s, interval_s } => {
-                let (mean, tau, step) = (*mean_rate_per_s, *correlation_s, *interval_s);
-                let rate = LognormalRate::new(mean, *sigma, tau, step, rate_stream())?;
-                Box::new(Modulated::new(rate, stream))
-            }
             ArrivalLaw::Minutes(minutes) => {
                 minutes.check()?;
                 match minutes.shape.spacing {
@@ -155,9 +139,6 @@ impl ArrivalLaw {
             | ArrivalLaw::IntegerPoisson { rate_per_s, .. }
             | ArrivalLaw::Gamma { rate_per_s, .. } => {
                 within("rate_per_s", *rate_per_s, RATE_MIN, RATE_MAX)
-            }
-            ArrivalLaw::LognormalRate { mean_rate_per_s, .. } => {
-                within("mean_rate_per_s", *mean_rate_per_s, RATE_MIN, RATE_MAX)
             }
             ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next } => {
                 let (rates, sojourns) = (rates_per_s.clone(), mean_sojourns_s.clone());

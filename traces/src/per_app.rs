@@ -26,7 +26,6 @@ impl ArrivalLaw {
             ArrivalLaw::Mmpp { rates_per_s, .. } => {
                 rates_per_s.iter_mut().for_each(|rate| *rate *= factor);
             }
-            ArrivalLaw::LognormalRate { mean_rate_per_s, .. } => *mean_rate_per_s *= factor,
             ArrivalLaw::Minutes(Minutes { shape, .. }) => shape.rate_factor *= factor,
         }
         law

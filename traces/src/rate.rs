@@ -6,7 +6,7 @@ use crate::error::{TraceError, parameter, within};
 use orrery_sim::det::Det;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_S, Span};
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Distribution, Exp1};
 use std::sync::Arc;
 
 /// The fastest rate accepted: one arrival a nanosecond.
@@ -118,55 +118,6 @@ impl Rate for Switching {
         self.state = Some(state);
         let len = Span::from_secs_f64(self.sojourns_s[state] * exponential(&mut self.stream));
         Some(Segment { len, per_s: self.rates_per_s[state] })
-    }
-}
-
-/// A slowly varying lognormal rate: its logarithm is a first-order autoregression, resampled each
-/// interval, in its long-run distribution from the start.
-#[derive(Clone, Debug)]
-pub struct LognormalRate {
-    mean_per_s: f64,
-    sigma: f64,
-    keep: f64,
-    interval: Span,
-    z: Option<f64>,
-    stream: Stream,
-}
-
-impl LognormalRate {
-    /// A rate with this mean (per second), this deviation `sigma` of its logarithm, and a
-    /// correlation of 1/e after `correlation_s` seconds, constant for `interval_s` seconds at a time.
-    ///
-    /// # Errors
-    /// When the mean is not above 0, `sigma` is not from 0 to 5, or a time is not from 1 ms to a year.
-    pub fn new(
-        mean_per_s: f64,
-        sigma: f64,
-        correlation_s: f64,
-        interval_s: f64,
-        stream: Stream,
-    ) -> Result<LognormalRate, TraceError> {
-        const YEAR_S: f64 = 366.0 * 86_400.0;
-        within("mean_rate_per_s", mean_per_s, RATE_MIN, RATE_MAX)?;
-        within("sigma", sigma, 0.0, 5.0)?;
-        within("correlation_s", correlation_s, 1e-3, YEAR_S)?;
-        within("interval_s", interval_s, 1e-3, YEAR_S)?;
-        let keep = libm::exp(-interval_s / correlation_s);
-        let interval = Span::from_secs_f64(interval_s);
-        Ok(LognormalRate { mean_per_s, sigma, keep, interval, z: None, stream })
-    }
-}
-
-impl Rate for LognormalRate {
-    fn next_segment(&mut self) -> Option<Segment> {
-        let fresh: Det = StandardNormal.sample(&mut self.stream);
-        let z = match self.z {
-            None => fresh.0,
-            Some(z) => self.keep * z + (1.0 - self.keep * self.keep).sqrt() * fresh.0,
-        };
-        self.z = Some(z);
-        let factor = libm::exp(self.sigma * z - 0.5 * self.sigma * self.sigma);
-        Some(Segment { len: self.interval, per_s: self.mean_per_s * factor })
     }
 }
 
@@ -301,21 +252,6 @@ mod tests {
     }
 
     #[test]
-    fn the_lognormal_rate_has_its_mean_deviation_and_correlation() {
-        let stream = Stream::named(2, "rate", 0);
-        let mut rate = LognormalRate::new(40.0, 0.5, 10.0, 1.0, stream).unwrap();
-        let x: Vec<f64> = (0..400_000).map(|_| rate.next_segment().unwrap().per_s).collect();
-        let n = x.len() as f64;
-        let mean = x.iter().sum::<f64>() / n;
-        assert!((mean / 40.0 - 1.0).abs() < 0.01, "{mean}");
-        let logs: Vec<f64> = x.iter().map(|&x| libm::log(x / 40.0) + 0.125).collect();
-        let variance = logs.iter().map(|l| l * l).sum::<f64>() / n;
-        assert!((variance / 0.25 - 1.0).abs() < 0.03, "{variance}");
-        let lag_10 = logs.windows(11).map(|w| w[0] * w[10]).sum::<f64>() / n / variance;
-        assert!((lag_10 - libm::exp(-1.0)).abs() < 0.02, "{lag_10}");
-    }
-
-    #[test]
     fn compressed_minutes_keep_their_counts_and_do_not_drift() {
         let mut minutes = Minutes::new(vec![6; 7]);
         minutes.shape.compress = 7.0;
@@ -342,9 +278,6 @@ mod tests {
         assert!(switching(&[0.0, 0.0], &[1.0, 1.0]).is_err());
         assert!(switching(&[1.0, f64::NAN], &[1.0, 1.0]).is_err());
         assert!(switching(&[1.0, 2.0], &[1.0, 0.0]).is_err());
-        assert!(LognormalRate::new(0.0, 1.0, 1.0, 1.0, stream()).is_err());
-        assert!(LognormalRate::new(1.0, -1.0, 1.0, 1.0, stream()).is_err());
-        assert!(LognormalRate::new(1.0, 1.0, 0.0, 1.0, stream()).is_err());
         let text = Minutes::new(vec![0, 0]).check().unwrap_err().to_string();
         assert!(text.contains("no call in 2 minutes") && text.contains("leave this"), "{text}");
     }

@@ -48,6 +48,29 @@ impl Asked {
     pub fn of(suite: Suite, policies: Vec<PolicySpec>, seeds: u32) -> Asked {
         Asked { suite, policies, seeds, search: None }
     }
+
+    /// The shipped policies, but for a run of those that are `given` `alone`, and these; which are given.
+    ///
+    /// # Errors
+    /// When there is no such policy.
+    pub fn with(
+        suite: Suite,
+        given: &[String],
+        alone: bool,
+        seeds: u32,
+    ) -> Result<(Asked, Vec<usize>), SpecError> {
+        let shipped = orrery_scenario::policies::all().map(|table| table.about.name.to_string());
+        let mut policies: Vec<PolicySpec> = Vec::new();
+        for name in shipped.filter(|_| !alone).chain(given.iter().cloned()) {
+            let policy = PolicySpec::parse(&name)?;
+            if !policies.contains(&policy) {
+                policies.push(policy);
+            }
+        }
+        let is_given = |i: &usize| given.iter().any(|g| g == policies[*i].text());
+        let own = (0..policies.len()).filter(is_given).collect();
+        Ok((Asked::of(suite, policies, seeds), own))
+    }
 }
 
 /// How it is run; no number depends on it.

@@ -147,61 +147,6 @@ impl Growing {
     }
 }
 
-/// Result rows from Parquet, each checked: what [`table_from_rows`] wrote, or the same columns from another
-/// program, with whole numbers as any integer.
-///
-/// # Errors
-/// When the file cannot be read, a column is missing or of another type, or a row is wrong.
-pub fn rows_from_table(path: &Path) -> Result<Vec<Row>, SpecError> {
-    let parse = |message: String| SpecError::Parse { file: path.display().to_string(), message };
-    let file = File::open(path)
-        .map_err(|source| SpecError::Read { file: path.display().to_string(), source })?;
-    let frame = ParquetReader::new(file).finish().map_err(|e| parse(e.to_string()))?;
-    let rows = frame_rows(&frame).map_err(|e| {
-        let remedy = "give a table with the columns of `docs/formats.md`, as `--out` writes it";
-        parse(format!("{e}\n  remedy: {remedy}"))
-    })?;
-    for (i, row) in rows.iter().enumerate() {
-        row.check().map_err(|e| parse(format!("row {}: {e}", i + 1)))?;
-    }
-    Ok(rows)
-}
-
-fn frame_rows(frame: &DataFrame) -> PolarsResult<Vec<Row>> {
-    let words = |name: &str| -> PolarsResult<Vec<String>> {
-        let column = frame.column(name)?.cast(&DataType::String)?;
-        let words = column.str()?.iter().map(|w| w.unwrap_or_default().to_string()).collect();
-        Ok(words)
-    };
-    let numbers = |name: &str| -> PolarsResult<Vec<Option<f64>>> {
-        let column = frame.column(name)?.cast(&DataType::Float64)?;
-        let numbers = column.f64()?.iter().collect();
-        Ok(numbers)
-    };
-    let counts = |name: &str| -> PolarsResult<Vec<u64>> {
-        let column = frame.column(name)?.cast(&DataType::UInt64)?;
-        let counts = column.u64()?.iter().map(Option::unwrap_or_default).collect();
-        Ok(counts)
-    };
-    let mut rows = vec![Row::default(); frame.height()];
-    macro_rules! fill {
-        ($of:ident: $($name:ident),*) => {
-            $(for (row, cell) in rows.iter_mut().zip($of(stringify!($name))?) {
-                row.$name = cell;
-            })*
-        };
-    }
-    fill!(words: experiment, case, axes, system, preset, policy, scope, metric, unit, versus);
-    fill!(words: reason, ci_method, flags, seeds, warm_up, paper_source, spec_sha256);
-    fill!(words: inputs_sha256);
-    fill!(numbers: value, ci95_low, ci95_high, paper, abs_error);
-    fill!(counts: samples);
-    for (row, version) in rows.iter_mut().zip(counts("result_version")?) {
-        row.result_version = version.try_into().unwrap_or(u32::MAX);
-    }
-    Ok(rows)
-}
-
 /// Result rows as a frame, with the columns of [`table_from_rows`].
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Result rows from the files that `--out` wrote: CSV, JSON and, with the feature `polars`, Parquet.
+//! Result rows from the files that `--out` wrote: CSV and JSON.
 
 use glob::glob;
 use orrery_results::{Row, header, rows_in};
@@ -46,11 +46,11 @@ pub fn read_by(
     mut each: impl FnMut(Vec<Row>) -> Result<(), SpecError>,
 ) -> Result<Option<Value>, SpecError> {
     let file = path.display().to_string();
-    let parse = |message: String| SpecError::Parse { file: file.clone(), message };
     if is(path, "parquet") {
-        each(read_parquet(path)?)?;
-        return Ok(Some(Value::Null));
+        let (allowed, remedy) = ("CSV and JSON", "name the `.csv` beside it");
+        return Err(SpecError::value("RESULTS", file + ", in Parquet", allowed, remedy));
     }
+    let parse = |message: String| SpecError::Parse { file: file.clone(), message };
     let text = read_text(path)?;
     if is(path, "csv") {
         let columns = header(&text);
@@ -112,19 +112,6 @@ impl<'de> Visitor<'de> for Others {
         }
         Ok(Rest(rest))
     }
-}
-
-#[cfg(feature = "polars")]
-fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
-    super::parquet::rows_from_table(path)
-}
-
-#[cfg(not(feature = "polars"))]
-fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
-    let found = format!("{}, a Parquet file", path.display());
-    let allowed = "CSV and JSON: this program was built without Parquet";
-    let remedy = "name the `.csv` beside it, or build with `--features polars`";
-    Err(SpecError::value("RESULTS", found, allowed, remedy))
 }
 
 fn is(path: &Path, ending: &str) -> bool {

@@ -6,7 +6,7 @@ mod tables;
 
 use crate::figure::{Size, changing, figure_of, unsuitable};
 use clap::ValueEnum;
-use orrery_plots::{Figure, PlotError, RowFilter, SeriesView, Spacing, Window};
+use orrery_plots::{Figure, PlotError, RowFilter, SeriesView, Window};
 use orrery_results::{DistributionRow, Row, metric};
 use orrery_scenario::SpecError;
 pub use tables::Tables;
@@ -40,15 +40,6 @@ pub struct View {
     /// Omit the paper's numbers.
     #[arg(long)]
     pub without_paper: bool,
-    /// Start of the y axis of `finish-rate` and `metric`; needs `--y-to`.
-    #[arg(long, value_name = "Y", requires = "y_to", allow_negative_numbers = true)]
-    pub y_from: Option<f64>,
-    /// End of the y axis; needs `--y-from`.
-    #[arg(long, value_name = "Y", requires = "y_from", allow_negative_numbers = true)]
-    pub y_to: Option<f64>,
-    /// Use a logarithmic y axis, for example for bad rates.
-    #[arg(long)]
-    pub log_y: bool,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
@@ -101,17 +92,6 @@ fn seconds(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The ends of the y axis.
-fn y_range(args: &View) -> Result<Option<(f64, f64)>, SpecError> {
-    let Some((low, high)) = args.y_from.zip(args.y_to) else { return Ok(None) };
-    let least = if args.log_y { "above 0, and less than `--y-to`" } else { "less than `--y-to`" };
-    if !(low.is_finite() && high.is_finite() && low < high) || (args.log_y && low <= 0.0) {
-        let found = format!("{low} with `--y-to {high}`");
-        return Err(SpecError::value("--y-from", found, least, "give two ends in order"));
-    }
-    Ok(Some((low, high)))
-}
-
 /// The figure of a table.
 ///
 /// # Errors
@@ -123,8 +103,6 @@ pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
         systems: args.systems.clone(),
         scopes: args.scopes.clone(),
         without_paper: args.without_paper,
-        y_range: y_range(args)?,
-        y_scale: args.log_y.then_some(Spacing::Log),
         ..RowFilter::default()
     };
     let other = |kind: Kind, allowed: &str| {

@@ -60,10 +60,8 @@ impl Registry for dyn Configured {
 
     fn elsewhere(name: &str, _: &str) -> Option<Fault> {
         if name.split(':').next().is_some_and(|file| file.ends_with(".py")) {
-            let message =
-                format!("`{name}` is a policy in Python, which `orrery arena` alone runs");
-            let remedy =
-                "give it to `orrery.run` in Python (docs/python.md), or to `orrery arena --policy`";
+            let message = format!("`{name}` is a policy in Python, which runs there");
+            let remedy = "give it to `orrery.run` or `orrery.arena` in Python (docs/python.md)";
             return Some((message, remedy.into()));
         }
         if jobs::ALL.iter().any(|p| p.about.name == name) {
@@ -168,7 +166,7 @@ impl<K: Registry + ?Sized> Spec<K> {
 impl<K: ?Sized> Spec<K> {
     /// The system's name.
     pub fn system(&self) -> &str {
-        self.text.split('[').next().unwrap_or(&self.text)
+        orrery_results::system_of(&self.text)
     }
 
     /// As it was written.

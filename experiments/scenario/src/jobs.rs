@@ -9,14 +9,14 @@ pub use generate::{Generate, Halving};
 pub use policy::JobPolicySpec;
 
 use crate::defaults::one;
-use crate::error::SpecError;
 use crate::kind;
-use crate::limits::{COUNT_MAX, SEEDS_MAX};
 use crate::own::{World, WorldFile};
-use crate::policies;
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
+use orrery_run::error::SpecError;
+use orrery_run::limits::{COUNT_MAX, SEEDS_MAX};
+use orrery_run::policies;
 use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};
 use orrery_sim::jobs::policy::Configured;
 use orrery_sim::time::{Span, Time};

@@ -1,8 +1,8 @@
 //! Kinds of files, told apart by what stands in them: whoever gets a file of another kind says which
 //! command it is for.
 
-use crate::error::SpecError;
 use crate::whole::read_text;
+use orrery_run::error::SpecError;
 use std::path::Path;
 use toml::Table;
 

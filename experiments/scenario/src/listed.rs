@@ -1,8 +1,8 @@
 //! What every list of arrivals may say: which part of it is read, and what its file does not say of its times.
 
-use crate::error::SpecError;
 use crate::range::within;
 use orrery_import::Options;
+use orrery_run::error::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::part::Slice;
 use orrery_traces::samples;

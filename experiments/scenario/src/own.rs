@@ -1,11 +1,11 @@
 //! Policies of the small worlds beside that of requests: from a name such as `salus[order=srtf]` to a policy.
 
-use crate::error::SpecError;
 use crate::kind::{self, Kind};
-use crate::policy_spec::{Registry, Spec};
 use crate::scenario::place::Source;
 use crate::scenario::texts;
 use crate::whole::read_text;
+use orrery_run::error::SpecError;
+use orrery_run::policy_spec::{Registry, Spec};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

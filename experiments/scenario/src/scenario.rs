@@ -11,16 +11,12 @@
 //! allowed, and the remedy. The line is found from the key, so no check needs to carry it along.
 
 pub mod caveats;
-mod changes;
 mod check;
-mod check_load;
-mod clients;
 mod delays;
 pub mod disturbance;
 mod effect;
 mod expand;
 pub mod file;
-mod imported;
 mod laws;
 mod load;
 mod measured;
@@ -31,30 +27,29 @@ mod pools;
 mod process;
 mod rate;
 pub mod scheduler;
-mod sent;
 pub mod slo_steps;
 pub mod texts;
 mod value;
 mod vary;
 pub mod zoo;
 
-use crate::error::SpecError;
 use crate::kind;
-use crate::policy_spec::PolicySpec;
 use crate::whole::read_text;
-pub use check_load::selection;
+pub use load::check::selection;
 pub use measured::PROFILE_VERSION;
 pub use on_kinds::LatencyPart;
+use orrery_run::error::SpecError;
+use orrery_run::policy_spec::PolicySpec;
 pub use vary::{InputFile, changed, with_keys};
 
-use crate::setup::{ProfileSetup, Setup, Workload};
-use clients::ClosedLoad;
 use expand::Origins;
 use file::{Noise, ScenarioFile};
 use laws::Files;
-use load::{OpenLoad, Process};
+use load::clients::ClosedLoad;
+use load::{OpenLoad, Process, changes, sent};
 use on_kinds::latency_on;
 use orrery_run::replication::MeasuredSizes;
+use orrery_run::setup::{ProfileSetup, Setup, Workload};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Profiler};
 use orrery_sim::driver::World;

@@ -7,9 +7,9 @@ mod tests;
 pub use capacity::{alone, capacity_per_s};
 pub use orrery_run::search::*;
 
-use crate::policy_spec::PolicySpec;
 use crate::scenario::Scenario;
-use crate::setup::Setup;
+use orrery_run::policy_spec::PolicySpec;
+use orrery_run::setup::Setup;
 use orrery_sim::time::Span;
 
 /// A scenario under a policy as a search probes it.

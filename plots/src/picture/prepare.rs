@@ -4,7 +4,7 @@ use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value};
 use crate::error::{PlotError, distinct};
 use crate::names;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared, place};
-use orrery_results::{PolicyText, Row, UNITLESS, metric};
+use orrery_results::{PolicyText, Row, UNITLESS, joined, metric};
 use std::collections::{HashMap, HashSet};
 
 /// The axis of the pools that Kairos's systems choose: no place of a value, but a part of it.
@@ -98,10 +98,7 @@ fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> 
         (r.system != p.relative_to).then_some(p.relative_to.as_str())
     };
     // A pool is no part of a place: each system may have its own.
-    let places = |r: &Row| -> String {
-        let kept = r.axis_list().filter(|a| a.0 != POOL).map(|(n, v)| format!("{n}={v};"));
-        kept.collect()
-    };
+    let places = |r: &Row| joined(r.axis_list().filter(|a| a.0 != POOL));
     let mut exact: HashMap<(&str, &str, &str, String), &Row> = HashMap::new();
     let mut bases: HashMap<(&str, &str, &str), Vec<&Row>> = HashMap::new();
     for &r in rows {
@@ -235,10 +232,7 @@ fn stars(rows: &[Row], all: &[&Row], p: &Picture) -> Vec<Row> {
     if p.star.is_empty() {
         return Vec::new();
     }
-    let others = |r: &Row| -> Vec<(String, String)> {
-        let kept = r.axis_list().filter(|a| a.0 != p.x && a.0 != POOL);
-        kept.map(|(n, v)| (n.to_string(), v.to_string())).collect()
-    };
+    let others = |r: &Row| joined(r.axis_list().filter(|a| a.0 != p.x && a.0 != POOL));
     let place_of = |r: &Row, x: Option<String>| (r.system.clone(), x, others(r), r.case.clone());
     // A row along a metric has lost its pool: the metric's value tells it then.
     let mut along = HashMap::new();

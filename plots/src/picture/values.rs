@@ -1,6 +1,6 @@
 //! What a row says about a name: an axis, its case, its system, or a parameter of its policy.
 
-use orrery_results::{PolicyText, Row};
+use orrery_results::{PolicyText, Row, joined};
 
 /// Pseudo-axes that are columns of a row.
 pub(super) const CASE: &str = "case";
@@ -24,15 +24,12 @@ pub(super) fn parameter<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
 
 /// Sets an axis of a row.
 pub(super) fn set(row: &mut Row, name: &str, value: &str) {
-    let kept = row.axis_list().filter(|a| a.0 != name).map(|(n, v)| format!("{n}={v}"));
-    let kept: Vec<String> = kept.chain([format!("{name}={value}")]).collect();
-    row.axes = kept.join(";");
+    row.axes = joined(row.axis_list().filter(|a| a.0 != name).chain([(name, value)]));
 }
 
 /// Leaves only some axes of a row.
 pub(super) fn keep(row: &mut Row, wanted: impl Fn(&str) -> bool) {
-    let kept = row.axis_list().filter(|a| wanted(a.0)).map(|(n, v)| format!("{n}={v}"));
-    row.axes = kept.collect::<Vec<_>>().join(";");
+    row.axes = joined(row.axis_list().filter(|a| wanted(a.0)));
 }
 
 #[cfg(test)]

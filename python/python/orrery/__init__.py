@@ -278,26 +278,6 @@ def arena(
     return Arena(*_orrery.arena(_os.fspath(suite), quick, given, alone, seeds, audit, out, jobs))
 
 
-def _arena_runs(file, name, suite, quick, seeds):
-    """For `orrery arena --policy FILE.py:CLASS`: prints the runs of a policy in a file."""
-    import contextlib
-    import importlib.util
-    import sys
-
-    spec = importlib.util.spec_from_file_location("policy", file)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{file!r} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["policy"] = module
-    # What the policy prints is no part of the answer.
-    with contextlib.redirect_stdout(sys.stderr):
-        spec.loader.exec_module(module)
-        if not hasattr(module, name):
-            raise ValueError(f"{file} has no class {name!r}")
-        runs = _orrery.arena_runs(suite, quick, _policy(getattr(module, name)), seeds)
-    print(runs)
-
-
 @_dataclass(frozen=True)
 class Calibrated:
     """What `calibrate` gives."""

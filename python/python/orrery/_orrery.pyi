@@ -3,7 +3,7 @@ from typing import Any, Callable, final, overload
 
 __all__ = [
     "App", "Batch", "Context", "Device", "Out", "Picture", "Profile", "Request", "Table", "__version__",
-    "arena", "arena_runs", "batches", "calibrate", "command_line", "differ", "experiments", "explain", "figure",
+    "arena", "batches", "calibrate", "command_line", "differ", "experiments", "explain", "figure",
     "goodput", "notes", "plan", "reproduce", "run", "schedule", "sweep", "tables", "verbosity",
 ]
 
@@ -72,7 +72,6 @@ def arena(
     out: str | None,
     jobs: int,
 ) -> tuple[Table, str, str, str | None]: ...
-def arena_runs(name: str, quick: bool, policy: _Given, seeds: int) -> str: ...
 def experiments() -> list[str]: ...
 def figure(
     table: Table,

@@ -66,9 +66,6 @@ pub struct Profile {
     /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
-    /// The date to record; by default today.
-    #[arg(long, value_name = "DATE")]
-    date: Option<String>,
 }
 
 impl Profile {
@@ -98,7 +95,7 @@ impl Profile {
         let (clocks, placement) = (self.clock.clocks(), self.placement);
         check_clock(&choice, clocks)?;
         let mut made = profile(&scenario, &settings, clocks, placement, &mut open)?;
-        made.date = self.date.clone().unwrap_or_else(host::today);
+        made.date = host::today();
         made.command = host::command();
         write_atomically(&self.out, made.to_toml().as_ref())?;
         say(&format!("wrote {}", self.out.display()));

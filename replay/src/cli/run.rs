@@ -71,9 +71,6 @@ pub struct Run {
     /// Overwrite an existing folder.
     #[arg(long)]
     force: bool,
-    /// The date to record; by default today.
-    #[arg(long, value_name = "DATE")]
-    date: Option<String>,
 }
 
 impl Run {
@@ -255,7 +252,7 @@ impl Run {
             overhead: self.overhead,
             profile_sha256: (!profiles.is_empty()).then(|| sha256(profiles.concat())),
             clock: self.clock.clocks(),
-            date: self.date.clone().unwrap_or_else(host::today),
+            date: host::today(),
             command: host::command(),
             ..RunRecord::of(scenario, policy, seed)
         })

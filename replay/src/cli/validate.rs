@@ -54,9 +54,6 @@ pub struct Validate {
     /// Only measure, and keep every run: the same command without this predicts, on any machine.
     #[arg(long, conflicts_with = "predict_again")]
     measure_only: bool,
-    /// The date to record; by default today.
-    #[arg(long, value_name = "DATE")]
-    date: Option<String>,
 }
 
 impl Validate {
@@ -77,7 +74,6 @@ impl Validate {
             store.check(&campaign.title())?;
         }
         interrupt::catch("stopping after this run", || {});
-        let date = self.date.clone().unwrap_or_else(host::today);
         let mut told = |line: &str| say(line);
         let mut effort = Effort {
             part,
@@ -90,7 +86,7 @@ impl Validate {
             when_quiet: self.when_quiet,
             limits,
             stop: &interrupt::is_asked,
-            date,
+            date: host::today(),
             command: host::command(),
             say: &mut told,
         };

@@ -137,10 +137,6 @@ fn what_does_not_apply_is_refused_with_the_remedy() {
         let args = of(&["--out", "o", of_all, file, "--shard", "1/2"]);
         run(&args).refused(&[of_all, "remedy: ", remedy]);
     }
-    let args = of(&["--policy", "none.py:Mine", "--goodput"]);
-    run(&args).refused(&["--goodput", "none.py:Mine", "remedy: "]);
-    let own = ["--policy", "none.py:Mine", "--alone", "--quick"];
-    run(&of(&own)).refused(&["--policy", "none.py:Mine", "remedy: "]);
-    let own = ["--policy", "none.py:Mine", "--league", "tuned"];
-    run(&of(&own)).refused(&["none.py:Mine", "released league", "remedy: "]);
+    let python = of(&["--policy", "none.py:Mine"]);
+    run(&python).refused(&["--policy", "none.py:Mine", "`orrery.arena` in Python"]);
 }

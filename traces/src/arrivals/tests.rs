@@ -70,13 +70,7 @@ fn modulated_processes_have_their_mean_rate_and_are_burstier_than_poisson() {
         mean_sojourns_s: vec![2.0, 0.5, 1.0],
         next,
     };
-    let slow = ArrivalLaw::LognormalRate {
-        mean_rate_per_s: 20.0,
-        sigma: 0.5,
-        correlation_s: 5.0,
-        interval_s: 1.0,
-    };
-    for law in [mmpp(NextState::Cyclic), mmpp(NextState::Uniform), slow] {
+    for law in [mmpp(NextState::Cyclic), mmpp(NextState::Uniform)] {
         let (mean, cv) = gaps(&times(&law, 400_000));
         let expected = law.mean_rate_per_s().unwrap();
         assert!((mean * expected - 1.0).abs() < 0.03, "{law:?}: {mean}");
@@ -172,12 +166,6 @@ fn too_slow() -> Vec<ArrivalLaw> {
         ArrivalLaw::Gamma { rate_per_s, shape: 0.5 },
         mmpp(vec![1e-9, 2e-9]),
         mmpp(vec![0.0, 2e-9]),
-        ArrivalLaw::LognormalRate {
-            mean_rate_per_s: rate_per_s,
-            sigma: 0.1,
-            correlation_s: 3e7,
-            interval_s: 3e7,
-        },
         minutes(Spacing::Poisson),
         minutes(Spacing::Even),
     ]

@@ -3,7 +3,6 @@
 use crate::commands::names::POLICIES;
 use clap::{Args, ValueEnum};
 use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
-use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
 use orrery_arena::{League, Suite, claims, document, possible, rates, rows};
@@ -11,11 +10,10 @@ use orrery_report::figure::{Size, check_name, save, unsuitable};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms, Output, say};
-use orrery_scenario::{PolicySpec, Scenario, SpecError, policies};
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sweep::notes::say_slow;
 use orrery_sweep::shard::Shard;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Which settings compete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,13 +38,9 @@ pub struct Arena {
     /// The suite: a shipped one, or a folder with a `suite.toml`.
     #[arg(long, value_name = "SUITE", default_value = "2026.1")]
     pub suite: String,
-    /// Let this policy compete, too: a name with parameters, or FILE.py:CLASS, a policy in Python for which the Python
-    /// package must be installed; may be repeated.
+    /// Let this policy compete, too; may be repeated.
     #[arg(long = "policy", value_name = "POLICY", value_parser = POLICIES, hide_possible_values = true)]
     pub policies: Vec<String>,
-    /// The name of the policy FILE.py:CLASS in results and figures [default: python:CLASS].
-    #[arg(long, value_name = "NAME", requires = "policies")]
-    pub label: Option<String>,
     /// Only the policies of `--policy`, without the shipped ones.
     #[arg(long, requires = "policies")]
     pub alone: bool,
@@ -97,7 +91,6 @@ pub struct Arena {
 /// When there is no such suite or policy, or a file cannot be written.
 pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     check(args)?;
-    check_label(args)?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
@@ -141,12 +134,6 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
             return Ok(stopped(args));
         }
     }
-    for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
-        own.push(cells.first().map_or(0, Vec::len));
-        let mut runs = python_runs(file, class, args)?;
-        args.label.iter().for_each(|label| runs.policy.clone_from(label));
-        runs.join(&asked.suite, &mut cells)?;
-    }
     if !possible::add(&asked, &mut cells, &how)? {
         return Ok(stopped(args));
     }
@@ -159,20 +146,6 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     answer(args, &league, tuned.as_ref())
 }
 
-/// Passes when one policy in Python has the label, and no shipped one.
-fn check_label(args: &Arena) -> Result<(), SpecError> {
-    let Some(label) = &args.label else { return Ok(()) };
-    let of_python = args.policies.iter().filter(|p| in_python(p).is_some()).count();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-    let is_shipped = policies::all().any(|table| table.about.name == label);
-    if of_python == 1 && !is_shipped && !label.is_empty() && label.chars().all(is_plain) {
-        return Ok(());
-    }
-    let found = format!("`{label}`, with {of_python} policies in Python");
-    let allowed = "a name of letters, digits, `-`, `_`, `+`, `.` that no shipped policy has, for one policy in Python";
-    Err(SpecError::value("--label", found, allowed, "change the name, or leave it out"))
-}
-
 /// Passes when every option that was given applies, and every file can be written.
 fn check(args: &Arena) -> Result<(), SpecError> {
     let only = |option: &str, value: Option<String>| match value {
@@ -183,27 +156,6 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     };
-    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && args.goodput
-    {
-        let allowed = "only shipped policies: one in Python is run once, by the seeds of all";
-        let remedy = "leave it out, or search with `orrery.goodput` in Python";
-        return Err(SpecError::value("--goodput", format!("beside {own}"), allowed, remedy));
-    }
-    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && (args.league == Settings::Tuned || args.shard.is_some())
-    {
-        let allowed = "a policy in Python only in the released league, without `--shard`";
-        let remedy = "run the shipped policies first; then give the same `--out` with your policy";
-        return Err(SpecError::value("--policy", own, allowed, remedy));
-    }
-    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
-        && args.without_stops
-    {
-        let allowed = "only shipped policies: one in Python runs the suite as it stands";
-        let remedy = "leave it out, or name a folder whose scenarios say `can_preempt = false`";
-        return Err(SpecError::value("--without-stops", format!("beside {own}"), allowed, remedy));
-    }
     only("--budget", args.budget.map(|n| n.to_string()))?;
     only("--draw", args.draw.map(|n| n.to_string()))?;
     if args.league == Settings::Tuned && args.shard.is_some() {
@@ -294,57 +246,7 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let suite = Suite::find(&args.suite)?;
     let suite = if args.quick { suite.quick() } else { suite };
     let suite = if args.without_stops { suite.without_stops() } else { suite };
-    let shipped: Vec<String> = match args.alone {
-        true => Vec::new(),
-        false => policies::all().map(|table| table.about.name.to_string()).collect(),
-    };
-    let given = args.policies.iter().filter(|p| !shipped.contains(p) && in_python(p).is_none());
-    let names = shipped.iter().chain(given);
-    let mut policies: Vec<PolicySpec> = Vec::new();
-    for name in names {
-        let policy = PolicySpec::parse(name).map_err(|e| e.at("--policy"))?;
-        if !policies.contains(&policy) {
-            policies.push(policy);
-        }
-    }
-    let own =
-        policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
-    let own = own.map(|(i, _)| i).collect();
-    Ok((Asked::of(suite, policies, args.seeds), own))
-}
-
-/// `FILE.py:CLASS`.
-fn in_python(policy: &str) -> Option<(&str, &str)> {
-    policy.rsplit_once(':').filter(|(file, _)| file.ends_with(".py"))
-}
-
-/// The runs of a policy in Python, made by the Python package in a process of its own.
-fn python_runs(file: &str, class: &str, args: &Arena) -> Result<OwnRuns, SpecError> {
-    let wrong = |found: String, remedy: &str| {
-        let allowed = "a policy in Python that runs (docs/python.md)";
-        SpecError::value("--policy", format!("{file}:{class}: {found}"), allowed, remedy)
-    };
-    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let program = "import sys, orrery; a = sys.argv[1:]; \
-                   orrery._arena_runs(a[0], a[1], a[2], a[3] == 'quick', int(a[4]))";
-    let (quick, seeds) = (if args.quick { "quick" } else { "" }, args.seeds.to_string());
-    let ran = Command::new(&python)
-        .args(["-c", program, file, class, args.suite.as_str(), quick, &seeds])
-        .output()
-        .map_err(|e| wrong(format!("{python}: {e}"), "install Python, or name it in PYTHON"))?;
-    if !ran.status.success() {
-        let said = String::from_utf8_lossy(&ran.stderr);
-        let last = said.trim_end().lines().last().unwrap_or("it was ended");
-        let is_missing = last.contains("No module named 'orrery'");
-        let remedy = match is_missing {
-            true => "install the Python package (docs/python.md), and name its Python in PYTHON",
-            false => "run it with `orrery.arena` in Python, which shows where it was raised",
-        };
-        return Err(wrong(last.to_string(), remedy));
-    }
-    serde_json::from_slice(&ran.stdout).map_err(|e| {
-        wrong(e.to_string(), "install the Python package of the same version as this program")
-    })
+    Asked::with(suite, &args.policies, args.alone, args.seeds).map_err(|e| e.at("--policy"))
 }
 
 fn plot(league: &League, size: Size, path: &Path) -> Result<(), SpecError> {

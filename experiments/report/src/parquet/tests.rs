@@ -55,10 +55,6 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     let again = folder.path().join("again.parquet");
     table_from_rows(&rows, &again).unwrap();
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&again).unwrap(), "the same bytes");
-    assert_eq!(rows_from_table(&again).unwrap(), rows, "they come back");
-    let empty = folder.path().join("empty.parquet");
-    table_from_rows(&[], &empty).unwrap();
-    assert_eq!(rows_from_table(&empty).unwrap(), []);
 }
 
 /// Whoever filters on the metric and averages by policy gets the value, not half of it.

@@ -4,7 +4,7 @@ use super::claim::{CellValue, Claim};
 use super::estimate::Estimate;
 use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::metric::difference_of;
-use orrery_results::{Row, distinct, metric, pair};
+use orrery_results::{Row, distinct, joined, metric, pair, pairs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of a system and metric at a place.
@@ -47,8 +47,7 @@ pub(super) fn sides(claim: &Claim, rows: &[Row]) -> Vec<(Row, Option<Row>)> {
             })
     };
     // What `*` stands for is the same on both sides.
-    let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
-    let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
+    let named = joined(pairs(&claim.over_at).filter(|p| p.1 != "*").chain([("pool", "")]));
     let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
     let mut same = BTreeMap::new();
     over.iter().for_each(|b| _ = same.entry((&b.case, &b.axes)).or_insert(b));

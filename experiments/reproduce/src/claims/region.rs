@@ -6,7 +6,7 @@ use super::judge::{check, judged};
 use super::words::asked;
 use crate::numbers::axis;
 use orrery_report::page::{Field, Part, Table, Tone};
-use orrery_results::{Row, distinct, pairs};
+use orrery_results::{Row, distinct, joined, pairs};
 use serde::Serialize;
 
 /// What came of a claim with one value of each axis of a region.
@@ -28,8 +28,8 @@ pub fn within(
     rows: &[Row],
 ) -> Vec<Vec<Within>> {
     let at = |row: &Row| {
-        let parts = axes.iter().map(|a| Some(format!("{a}={}", axis(row, a)?)));
-        Some(parts.collect::<Option<Vec<_>>>()?.join(";"))
+        let parts = axes.iter().map(|a| Some((a.as_str(), axis(row, a)?)));
+        parts.collect::<Option<Vec<_>>>().map(joined)
     };
     let of = |(claim, whole): (&Claim, Checked)| {
         let places = distinct(sides(claim, rows).iter().filter_map(|s| at(&s.0)));

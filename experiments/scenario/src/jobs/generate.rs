@@ -2,8 +2,8 @@
 //! Table 3.2).
 
 use crate::defaults::one;
-use crate::error::SpecError;
 use crate::range::within;
+use orrery_run::error::SpecError;
 use orrery_sim::jobs::job::{Job, MB, WHOLE};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};

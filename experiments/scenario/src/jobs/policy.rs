@@ -1,6 +1,6 @@
 //! Policies of jobs by name.
 
-use crate::policy_spec::Spec;
+use orrery_run::policy_spec::Spec;
 use orrery_sim::jobs::policy::Configured;
 
 /// A policy of jobs and its parameters, ready to be built.

@@ -5,8 +5,9 @@
 
 use super::Scenario;
 use super::file::{App, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, TimeLaw};
+use super::laws::is_of_request;
 use super::process::steady_law;
-use crate::policy_spec::PolicySpec;
+use orrery_run::policy_spec::PolicySpec;
 use orrery_run::replication::MeasuredSizes;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
@@ -213,21 +214,6 @@ impl Scenario {
             None => true,
         };
         !apps.iter().all(is_constant) || apps.windows(2).any(|two| two[0].time != two[1].time)
-    }
-}
-
-/// Whether a latency depends on the requests of the batch.
-pub(super) fn is_of_request(law: &LatencyLaw) -> bool {
-    match law {
-        LatencyLaw::Eq3 { .. }
-        | LatencyLaw::Proportional { .. }
-        | LatencyLaw::Poly { .. }
-        | LatencyLaw::Grid { .. } => true,
-        LatencyLaw::Affine { .. }
-        | LatencyLaw::Table(_)
-        | LatencyLaw::Samples(_)
-        | LatencyLaw::Measured(_)
-        | LatencyLaw::Profile { .. } => false,
     }
 }
 

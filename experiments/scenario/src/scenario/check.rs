@@ -1,16 +1,16 @@
 //! What must hold of a scenario before any file that it names is opened.
 //!
-//! It does not look at the load: `check_load.rs` does.
+//! It does not look at the load: `load/check.rs` does.
 
 use super::file::{Device, Noise, Profile, ScenarioFile, Sharing};
 use super::laws::BATCH_MAX;
+use super::load;
 use super::on_kinds::{check_kinds, latency_on};
 use super::penalties::penalty;
 use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within, word};
-use super::{changes, check_load};
-use crate::error::{SpecError, known};
-use crate::limits::{DEVICES_MAX, count};
-use crate::policy_spec::PolicySpec;
+use orrery_run::error::{SpecError, known};
+use orrery_run::limits::{DEVICES_MAX, count};
+use orrery_run::policy_spec::PolicySpec;
 use orrery_sim::penalty::Penalty;
 use orrery_sim::request::SIZE_MAX;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +31,8 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     times(file)?;
     delays(file)?;
     profile(&file.profile)?;
-    check_load::check(file)?;
-    changes::check(file)
+    load::check::check(file)?;
+    load::changes::check(file)
 }
 
 /// The policies of a file, where they are to be run: there is one at least.

@@ -10,8 +10,8 @@ use super::on_kinds::plain_base;
 use super::slo_steps::SloSteps;
 use super::value::{MS_MAX, within, word};
 use super::zoo::{self, ZOOS};
-use crate::error::{SpecError, known, nearest};
-use crate::limits;
+use orrery_run::error::{SpecError, known, nearest};
+use orrery_run::limits;
 use orrery_sim::rng::Stream;
 use std::collections::BTreeMap;
 

@@ -12,18 +12,18 @@ pub use crate::listed::{TimeIs, Timestamps, Unit};
 pub use autoscale::Autoscale;
 pub use delays::DelayLaw;
 pub use load::{
-    Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
-    LognormalRateArrivals, MmppArrivals, Next, Order, Pace, QueryArrivals, RateBy, ReplayArrivals,
-    Rule, SPEED_NOTED, SpreadArrivals, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
+    Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals, MmppArrivals,
+    Next, Order, Pace, QueryArrivals, RateBy, ReplayArrivals, Rule, SPEED_NOTED, SpreadArrivals,
+    SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
 };
 pub use zoo::{Popularity, Select, Zoo};
 
 use crate::defaults::{is_default, is_one, one};
-use crate::policies;
 use crate::scenario::disturbance::{BatchNoise, Stalls};
 use crate::scenario::penalties::PenaltyStep;
 use crate::scenario::scheduler::Scheduler;
 use crate::scenario::slo_steps::SloSteps;
+use orrery_run::policies;
 use orrery_sim::cluster;
 use orrery_sim::policy::parameters::Configured;
 use schemars::JsonSchema;

@@ -4,9 +4,9 @@
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
-use crate::error::{SpecError, hint};
 use crate::kairos;
 use orrery_import::{Content, Format};
+use orrery_run::error::{SpecError, hint};
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
@@ -265,6 +265,21 @@ impl LatencyLaw {
                 kairos::samples(name).map(replay).ok_or_else(|| no_samples(&part("samples"), name))
             }
         }
+    }
+}
+
+/// Whether a latency depends on the requests of the batch.
+pub(super) fn is_of_request(law: &LatencyLaw) -> bool {
+    match law {
+        LatencyLaw::Eq3 { .. }
+        | LatencyLaw::Proportional { .. }
+        | LatencyLaw::Poly { .. }
+        | LatencyLaw::Grid { .. } => true,
+        LatencyLaw::Affine { .. }
+        | LatencyLaw::Table(_)
+        | LatencyLaw::Samples(_)
+        | LatencyLaw::Measured(_)
+        | LatencyLaw::Profile { .. } => false,
     }
 }
 

@@ -1,28 +1,36 @@
 //! The open load of a scenario: from `[arrivals]` to sources, made anew for each seed.
 //!
-//! It reads the files that the arrivals name; what can be checked without them, `check_load.rs` has
-//! checked.
+//! ```text
+//! [arrivals] ── check ──> process (a law, a trace, a list) ── changes ──> OpenLoad ── source(seed) ──> requests
+//! ```
+//!
+//! It reads the files that the arrivals name; what can be checked without them, [`check`] has checked. [`clients`] is the
+//! closed load.
 
-use super::changes;
-use super::check_load::{self, carried, chosen, selection};
+pub(super) mod changes;
+pub(super) mod check;
+pub(super) mod clients;
+pub(super) mod imported;
+pub(super) mod sent;
+mod trace;
+
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, ReplayArrivals, Rule, ScenarioFile,
-    Timestamps, TraceArrivals, WorkloadArrivals,
+    Arrivals, LlmArrivals, Order, QueryArrivals, ReplayArrivals, Rule, ScenarioFile, Timestamps,
+    WorkloadArrivals,
 };
-use super::imported::{self, Alone};
 use super::laws::Files;
 use super::process::steady_law;
-use super::value::{at_key, duration_s, requests, span_ms, without_copy};
-use crate::error::SpecError;
+use super::value::{at_key, duration_s, requests, span_ms};
 use crate::listed::slice;
+use check::{carried, chosen};
+use imported::Alone;
+use orrery_run::error::SpecError;
 use orrery_run::sources::Bounded;
 use orrery_sim::request::{Arrival, ModelId, Source};
-use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
-use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
-use orrery_traces::azure2019_days::Days;
+use orrery_traces::azure2019::Invocations;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
@@ -31,7 +39,7 @@ use orrery_traces::part::{Part, Slice};
 use orrery_traces::per_app::per_app;
 use orrery_traces::phases::Phase;
 use orrery_traces::query_list::{Asked, QueryList};
-use orrery_traces::rate::{Minutes, Shape, Spacing};
+use orrery_traces::rate::Shape;
 use orrery_traces::replayed::{self, List, Replayed};
 use orrery_traces::samples::Histogram;
 use orrery_traces::spread::{Spread, Spreading};
@@ -40,6 +48,7 @@ use orrery_traces::workload_file::CsvSource;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+pub(super) use trace::dealt_rate_per_s;
 
 /// Arrivals that a law of carried execution times is made from, at most.
 const CARRIED_MAX: usize = 200_000;
@@ -103,10 +112,10 @@ impl OpenLoad {
             (Some((law, _)), ..) if a.per_app => Process::PerApp(law),
             (Some((law, _)), ..) => Process::Law(law),
             (_, Some(s), ..) => {
-                let (spread, sharing, others) = check_load::spread(file, a, s)?;
+                let (spread, sharing, others) = check::spread(file, a, s)?;
                 Process::Spread { spread, sharing, others }
             }
-            (_, _, Some(trace), ..) => read_trace(trace, files, chosen.len())?,
+            (_, _, Some(trace), ..) => trace::read(trace, files, chosen.len())?,
             (_, _, _, Some(llm), _) => Process::Llm(llm.clone()),
             (_, _, _, _, Some(workload)) => Process::Workload(workload.clone()),
             _ => {
@@ -219,7 +228,7 @@ impl OpenLoad {
                 Box::new(merged.map_err(|e| at_key("arrivals.trace", e))?)
             }
             Process::Dealt { blocks, shape, order, seed: own } => {
-                let order = dealt_to(&self.names, *order, own.unwrap_or(seed));
+                let order = trace::dealt_to(&self.names, *order, own.unwrap_or(seed));
                 let apps = order.into_iter().map(|i| senders[i].clone()).collect();
                 let dealt = Dealt::new(blocks.clone(), *shape, apps, seed);
                 Box::new(dealt.map_err(|e| at_key("arrivals.trace", e))?)
@@ -430,149 +439,4 @@ fn replayed(list: List, replay: &ReplayArrivals, seed: u64) -> Result<Box<dyn So
     };
     let source = Replayed::new(list, how, seed).map_err(|e| at_key("arrivals.replay", e))?;
     Ok(Box::new(source))
-}
-
-/// Reads the counts of a trace.
-fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
-    let file_key = "arrivals.trace.file";
-    if t.order.is_some() || t.rule.is_some() || files.is_folder(&t.file) {
-        return read_blocks(t, files, apps);
-    }
-    let input = || files.open(file_key, &t.file);
-    let wrong = |e| at_key("arrivals.trace", e);
-    let unread = files.unread("trace", &t.file);
-    let range = minutes(t, || {
-        let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
-        Ok(reader.minutes())
-    })?;
-    let all = Invocations::read(input()?, range).map_err(&unread)?;
-    files.say(&t.file, all.met.notes());
-    let selected = selection("arrivals.trace.functions", &t.functions)?;
-    let invocations = all.select(&selected).map_err(wrong)?;
-    let spacing = match t.inside {
-        Inside::Poisson => Spacing::Poisson,
-        Inside::Even => Spacing::Even,
-    };
-    let shape = Shape { spacing, rate_factor: t.rate_factor.unwrap_or(1.0), compress: t.compress };
-    let mut sum = Minutes { counts: invocations.summed().map_err(wrong)?.into(), shape };
-    sum.check().map_err(wrong)?;
-    if let Some(rate) = t.rate_per_s {
-        sum.shape.rate_factor = rate / sum.mean_rate_per_s();
-        sum.check().map_err(wrong)?;
-    }
-    if !t.per_function {
-        return Ok(Process::Law(ArrivalLaw::Minutes(sum)));
-    }
-    let ranks = ranks(&invocations).into();
-    Ok(Process::Functions { invocations: Rc::new(invocations), shape: sum.shape, ranks })
-}
-
-/// The counts of a trace whose functions are dealt out in blocks.
-fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
-    let TraceArrivals { file, rule, sigma, functions, first_minute, minutes, .. } = t;
-    let what =
-        format!("{file:?} {rule:?} {sigma} {functions:?} {first_minute:?} {minutes:?} {apps}");
-    let dealt = || Ok(Arc::new(deal(t, files, apps)?));
-    let blocks = files.dealt.last((what, &[]), (|_| 1, 1), dealt)?;
-    let factor = match t.rate_per_s {
-        None => t.rate_factor.unwrap_or(1.0),
-        Some(rate) => rate * 60.0 * blocks.minutes() as f64 / (t.compress * blocks.total()),
-    };
-    let shape = Shape { spacing: Spacing::Poisson, rate_factor: factor, compress: t.compress };
-    let order = t.order.unwrap_or(Order::Released);
-    Ok(Process::Dealt { blocks, shape, order, seed: t.order_seed })
-}
-
-/// Reads them.
-fn deal(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Blocks, SpecError> {
-    let wrong = |e| at_key("arrivals.trace", e);
-    let selected = selection("arrivals.trace.functions", &t.functions)?;
-    if files.is_folder(&t.file) {
-        if let Some(key) = [("rule", t.rule.is_some()), ("functions", t.functions != "all")]
-            .iter()
-            .find_map(|(key, given)| given.then_some(*key))
-        {
-            let found = format!("`{key}`, where `file` is a folder");
-            let allowed = "a file, or all functions of a folder's days";
-            let remedy = format!("remove `{key}`, or name one file");
-            return Err(SpecError::value(format!("arrivals.trace.{key}"), found, allowed, remedy));
-        }
-        let days = Days::in_folder(&files.folder.join(&t.file)).map_err(wrong)?;
-        let range = minutes(t, || Ok(days.minutes()))?.unwrap_or(days.minutes());
-        let blocks = days.blocks(range, apps).map_err(wrong)?;
-        files.say(&t.file, blocks.met.notes());
-        Ok(blocks)
-    } else {
-        let input = files.open("arrivals.trace.file", &t.file)?;
-        let all = Invocations::read(input, None).map_err(files.unread("trace", &t.file))?;
-        files.say(&t.file, all.met.notes());
-        let all = all.select(&selected).map_err(wrong)?;
-        let first_label = all.first_label;
-        let last_label = first_label + all.functions[0].counts.len() as u32 - 1;
-        let whole = MinuteRange { first_label, last_label };
-        let range = minutes(t, || Ok(whole))?.unwrap_or(whole);
-        let blocks = match t.rule {
-            Some(Rule::Azure46000) => Blocks::azure_46000(&all, range, t.sigma, apps),
-            None => Blocks::of_file(&all, range, apps),
-        };
-        blocks.map_err(wrong)
-    }
-}
-
-/// The mean rate of a trace that is dealt out.
-pub(super) fn dealt_rate_per_s(blocks: &Blocks, shape: &Shape) -> f64 {
-    let seconds = 60.0 * blocks.minutes() as f64 / shape.compress;
-    blocks.total() * shape.rate_factor / seconds
-}
-
-/// The order in which applications get their blocks.
-fn dealt_to(names: &[String], order: Order, seed: u64) -> Vec<usize> {
-    let number = |i: usize| names[i].rsplit_once('#').and_then(|(_, n)| n.parse::<u32>().ok());
-    let mut all: Vec<usize> = (0..names.len()).collect();
-    all.sort_by_key(|&i| (without_copy(&names[i]), number(i)));
-    if order == Order::Shuffled {
-        let mut stream = Stream::named(seed, "order of applications", 0);
-        for i in (1..all.len()).rev() {
-            all.swap(i, stream.below(i as u64 + 1) as usize);
-        }
-    }
-    all
-}
-
-/// The minutes that a trace is read for; `None` for all.
-fn minutes(
-    t: &TraceArrivals,
-    whole: impl Fn() -> Result<MinuteRange, SpecError>,
-) -> Result<Option<MinuteRange>, SpecError> {
-    if t.first_minute.is_none() && t.minutes.is_none() {
-        return Ok(None);
-    }
-    let whole = whole()?;
-    let first_label = t.first_minute.unwrap_or(whole.first_label);
-    let (first, last) = (whole.first_label, whole.last_label);
-    if first_label < first || first_label > last {
-        let allowed = format!("{first} to {last}, the minutes of `{}`", t.file);
-        let key = "arrivals.trace.first_minute";
-        return Err(SpecError::value(key, first_label, allowed, "choose a minute of the file"));
-    }
-    let most = last - first_label + 1;
-    let minutes = t.minutes.unwrap_or(most);
-    if minutes > most {
-        let allowed = format!("1 to {most}: `{}` ends with minute {last}", t.file);
-        let remedy = "lower minutes, or begin with an earlier first_minute";
-        return Err(SpecError::value("arrivals.trace.minutes", minutes, allowed, remedy));
-    }
-    Ok(Some(MinuteRange { first_label, last_label: first_label + minutes - 1 }))
-}
-
-/// The rank of each function by falling total, counted from 0; equal totals go by name.
-fn ranks(invocations: &Invocations) -> Vec<usize> {
-    let rows = &invocations.functions;
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(rows[i].total), rows[i].key()));
-    let mut ranks = vec![0; rows.len()];
-    for (rank, function) in order.into_iter().enumerate() {
-        ranks[function] = rank;
-    }
-    ranks
 }

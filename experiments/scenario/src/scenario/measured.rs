@@ -7,7 +7,7 @@
 use super::file::{LatencyLaw, ScenarioFile};
 use super::laws::Files;
 use super::value::at_key;
-use crate::error::{SpecError, known};
+use orrery_run::error::{SpecError, known};
 use orrery_sim::time::Span;
 use orrery_traces::MeasuredLatencies;
 use serde::Deserialize;

@@ -4,9 +4,9 @@
 
 use super::file::{Between, Device, LatencyLaw, Model, ScenarioFile};
 use super::laws::BATCH_MAX;
-use crate::error::{SpecError, known};
 use crate::kairos;
 use orrery_results::metric;
+use orrery_run::error::{SpecError, known};
 use orrery_run::replication::MeasuredSizes;
 use orrery_sim::latency::{Latency, Replay};
 

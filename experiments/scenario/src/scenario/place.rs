@@ -3,8 +3,8 @@
 //! It reads no values; a text that is no TOML has no places.
 
 use super::file::ScenarioFile;
-use crate::error::{SpecError, hint, one_of};
 use crate::key_names::names;
+use orrery_run::error::{SpecError, hint, one_of};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -4,9 +4,9 @@
 //! only kinds.
 
 use super::file::ScenarioFile;
+use super::load::sent::Sent;
 use super::on_kinds::told;
-use super::sent::Sent;
-use crate::error::SpecError;
+use orrery_run::error::SpecError;
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::profile::KindsProfile;

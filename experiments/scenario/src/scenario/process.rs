@@ -22,20 +22,11 @@ pub(super) fn steady_law(a: &Arrivals) -> Option<(ArrivalLaw, &'static str)> {
         let law = ArrivalLaw::Gamma { rate_per_s: p.rate_per_s, shape: p.shape };
         return Some((law, "gamma"));
     }
-    if let Some(p) = &a.mmpp {
-        let next = match p.next {
-            Next::Cyclic => NextState::Cyclic,
-            Next::Uniform => NextState::Uniform,
-        };
-        let (rates_per_s, mean_sojourns_s) = (p.rates_per_s.clone(), p.mean_sojourns_s.clone());
-        return Some((ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next }, "mmpp"));
-    }
-    let p = a.lognormal_rate.as_ref()?;
-    let law = ArrivalLaw::LognormalRate {
-        mean_rate_per_s: p.mean_rate_per_s,
-        sigma: p.sigma,
-        correlation_s: p.correlation_s,
-        interval_s: p.interval_s,
+    let p = a.mmpp.as_ref()?;
+    let next = match p.next {
+        Next::Cyclic => NextState::Cyclic,
+        Next::Uniform => NextState::Uniform,
     };
-    Some((law, "lognormal_rate"))
+    let (rates_per_s, mean_sojourns_s) = (p.rates_per_s.clone(), p.mean_sojourns_s.clone());
+    Some((ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next }, "mmpp"))
 }

@@ -7,7 +7,7 @@ use super::file::{Arrivals, Pace, RateBy, ReplayArrivals, ScenarioFile};
 use super::load::{OpenLoad, Process, dealt_rate_per_s};
 use super::process::steady_law;
 use super::value::{at_key, within};
-use crate::error::SpecError;
+use orrery_run::error::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::gaps::Gaps;
@@ -57,7 +57,6 @@ impl Scenario {
             vec![("arrivals.mmpp.rates_per_s".to_string(), Value::Array(rates))]
         } else {
             match steady_law(a) {
-                Some((_, "lognormal_rate")) => one("lognormal_rate.mean_rate_per_s", rate_per_s),
                 Some((_, name)) => one(&format!("{name}.rate_per_s"), rate_per_s),
                 None => return Err(self.placed(no_rate("arrivals", "arrivals without a rate"))),
             }
@@ -228,7 +227,7 @@ impl ScenarioFile {
 
 fn no_rate(key: &str, found: impl ToString) -> SpecError {
     let allowed = "arrivals whose rate can be set: constant, poisson, integer_poisson, gamma, mmpp, \
-                   lognormal_rate, trace, or a list with `replay`";
+                   trace, or a list with `replay`";
     let remedy = match key {
         "arrivals.workload" | "arrivals.queries" | "arrivals.llm" => {
             "add `replay = {}` to `[arrivals]`: there are then as many copies of the list as the rate needs"

@@ -2,8 +2,8 @@
 //!
 //! They know no key: the caller names it.
 
-use crate::error::SpecError;
 pub(super) use crate::listed::S_MAX;
+use orrery_run::error::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@
 use super::file::ScenarioFile;
 use super::place::{self, Source, parse_error};
 use super::{Scenario, expanded};
-use crate::error::{SpecError, hint};
 use orrery_results::{PolicyText, distinct};
+use orrery_run::error::{SpecError, hint};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
 use serde::Serialize;

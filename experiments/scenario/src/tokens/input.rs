@@ -1,10 +1,10 @@
 //! What a key names: something shipped, or a file beside the one that it stands in.
 
 use super::table::Tokens;
-use crate::error::SpecError;
 use crate::listed::Timestamps;
 use crate::listed::slice;
 use orrery_import::{Content, File, Kind, Options, read_as, recognise};
+use orrery_run::error::SpecError;
 use orrery_sim::time::Time;
 use orrery_sim::tokens::request::TokenRequest;
 use orrery_traces::azure_llm::LlmRecord;

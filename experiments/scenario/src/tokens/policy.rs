@@ -1,6 +1,6 @@
 //! Policies of requests that are answered token by token, by name.
 
-use crate::policy_spec::Spec;
+use orrery_run::policy_spec::Spec;
 use orrery_sim::tokens::policy::Configured;
 
 /// A policy of requests that are answered token by token, ready to be built.

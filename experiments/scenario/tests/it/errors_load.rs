@@ -22,9 +22,6 @@ fn a_rate_is_positive_and_finite() {
     refused_arrivals(mmpp, &["arrivals.mmpp.rates_per_s"]);
     let mmpp = "mmpp = { rates_per_s = [1.0, 2.0], mean_sojourns_s = [1.0] }\nrequests = 9";
     refused_arrivals(mmpp, &["2 rates, 1 sojourns"]);
-    let slow =
-        "lognormal_rate = { mean_rate_per_s = 9, sigma = -1, correlation_s = 1 }\nrequests = 9";
-    refused_arrivals(slow, &["arrivals.lognormal_rate.sigma"]);
 }
 
 #[test]

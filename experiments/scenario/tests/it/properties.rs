@@ -11,7 +11,6 @@ pub fn texts() -> Vec<String> {
         "mmpp = { rates_per_s = [300, 900], mean_sojourns_s = [2, 0.5], \
          next = \"uniform\" }\nrequests = 99",
         "gamma = { rate_per_s = 40, shape = 0.5 }\nduration_s = 5",
-        "lognormal_rate = { mean_rate_per_s = 9, sigma = 1, correlation_s = 8 }\nrequests = 99",
         "llm = { file = \"azure-llm2023-code\", base_ms = 1, per_context_ms = 0.1, \
          per_generated_ms = 1 }\nrequests = 50",
         "trace = { file = \"azure2019-f500\", first_minute = 500, minutes = 2, rate_factor = 0.5, \

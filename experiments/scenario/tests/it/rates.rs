@@ -22,11 +22,10 @@ fn arrivals(scenario: &Scenario) -> Vec<Arrival> {
     std::iter::from_fn(|| sources[0].pop()).collect()
 }
 
-const PROCESSES: [&str; 6] = [
+const PROCESSES: [&str; 5] = [
     "constant = { rate_per_s = 500 }",
     "poisson = { rate_per_s = 500 }",
     "gamma = { rate_per_s = 500, shape = 0.3 }",
-    "lognormal_rate = { mean_rate_per_s = 500, sigma = 0.2, correlation_s = 1, interval_s = 0.5 }",
     "mmpp = { rates_per_s = [250, 1000], mean_sojourns_s = [0.2, 0.1] }",
     "trace = { file = \"azure2019-f500\", minutes = 2, rate_per_s = 500, compress = 6 }",
 ];
@@ -111,7 +110,7 @@ fn a_load_without_a_rate_says_so() {
     let written = scenario("workload = { file = \"w.csv\" }");
     assert!(written.rate().unwrap_err().to_string().contains("`workload`"));
     assert!(written.with_rate(5.0).is_err());
-    assert!(scenario(PROCESSES[5]).with_rate(f64::NAN).is_err());
+    assert!(scenario(PROCESSES[4]).with_rate(f64::NAN).is_err());
 }
 
 #[test]

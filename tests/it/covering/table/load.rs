@@ -6,7 +6,6 @@ const POISSON: &str = "arrivals = { poisson = { rate_per_s = 450.0 }, requests =
 const INTEGER: &str = "arrivals = { integer_poisson = { rate_per_s = 450.0 }, requests = 150 }";
 const GAMMA: &str = "arrivals = { gamma = { rate_per_s = 450.0, shape = 2.0 }, requests = 150 }";
 const MMPP: &str = "arrivals = { mmpp = { rates_per_s = [200.0, 900.0, 400.0], mean_sojourns_s = [0.05, 0.03, 0.04] }, requests = 150 }";
-const LOGNORMAL: &str = "arrivals = { lognormal_rate = { mean_rate_per_s = 450.0, sigma = 0.6, correlation_s = 0.1, interval_s = 0.02 }, requests = 150 }";
 const SPREAD: &str = "arrivals = { spread = { rate_per_s = 450.0, every_s = 0.05, others = [\"a2\"], others_per_s = 100.0 }, requests = 150 }";
 const TRACE: &str = "arrivals = { trace = { file = \"minutes.csv\", compress = 600.0 } }";
 const DEALT: &str = "arrivals = { trace = { file = \"minutes.csv\", compress = 600.0, order = \"shuffled\", order_seed = 4 } }";
@@ -41,11 +40,6 @@ pub const KEYS: &[Key] = &[
     key("MmppArrivals.mean_sojourns_s", &["arrivals.mmpp.mean_sojourns_s = [0.02, 0.02, 0.02]"]).needs(MMPP),
     key("MmppArrivals.next", &["arrivals.mmpp.next = \"uniform\""]).needs(MMPP),
     key("Next.uniform", &["arrivals.mmpp.next = \"uniform\""]).needs(MMPP),
-    key("Arrivals.lognormal_rate", &[LOGNORMAL]),
-    key("LognormalRateArrivals.mean_rate_per_s", &["arrivals.lognormal_rate.mean_rate_per_s = 250.0"]).needs(LOGNORMAL),
-    key("LognormalRateArrivals.sigma", &["arrivals.lognormal_rate.sigma = 0.1"]).needs(LOGNORMAL),
-    key("LognormalRateArrivals.correlation_s", &["arrivals.lognormal_rate.correlation_s = 0.02"]).needs(LOGNORMAL),
-    key("LognormalRateArrivals.interval_s", &["arrivals.lognormal_rate.interval_s = 0.05"]).needs(LOGNORMAL),
     key("Arrivals.spread", &[SPREAD]),
     key("SpreadArrivals.rate_per_s", &["arrivals.spread.rate_per_s = 250.0"]).needs(SPREAD),
     key("SpreadArrivals.from_s", &["arrivals.spread.from_s = 0.04"]).needs(SPREAD),

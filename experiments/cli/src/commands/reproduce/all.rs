@@ -32,7 +32,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         let running = Running::begin();
         match one(e, &how, args)? {
             None => return Ok(stopped(how.out.as_deref())),
-            Some(plate) => plates.extend(plate),
+            Some(plate) => plates.push(plate),
         }
         costs.as_mut().map_or(Ok(()), |costs| costs.add(&e.id, &running))?;
         left_s -= u64::from(e.expected_s);
@@ -49,29 +49,23 @@ fn stopped(folder: Option<&Path>) -> Answer {
 }
 
 /// Runs one id and writes its files; none when it was stopped.
-fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plate>>, SpecError> {
-    match reproduce::run(e, &Asked::default(), how)? {
-        Outcome::Whole(mut forms) => {
-            let page = forms.page.take();
-            // Beside the atlas each id has its own page.
-            let Output { out, html, .. } = &args.output;
-            let beside = html
-                .as_ref()
-                .and_then(|html| html.parent())
-                .filter(|folder| Some(*folder) == out.as_deref());
-            if let (Some(folder), Some(own)) = (beside, &page) {
-                let command = format!("orrery reproduce {}", e.id);
-                let html = whole_page(own.clone(), &forms.rows, command);
-                page::write(&html, &folder.join(format!("{}.html", e.id)))?;
-            }
-            let plate = page.map(|own| Plate::of(e, own, &forms.rows, beside.is_some()));
-            let files = Output { html: None, ..args.output.clone() };
-            forms.answer(&e.id, &files)?;
-            Ok(Some(plate))
-        }
-        Outcome::Interrupted => Ok(None),
-        Outcome::Shard(_) => Ok(Some(None)),
+fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Plate>, SpecError> {
+    let Outcome::Whole(mut forms) = reproduce::run(e, &Asked::default(), how)? else {
+        return Ok(None);
+    };
+    let own = forms.page.take().expect("a page was asked for");
+    // Beside the atlas each id has its own page.
+    let Output { out, html, .. } = &args.output;
+    let beside = html.as_ref().and_then(|html| html.parent());
+    let beside = beside.filter(|folder| Some(*folder) == out.as_deref());
+    if let Some(folder) = beside {
+        let command = format!("orrery reproduce {}", e.id);
+        let html = whole_page(own.clone(), &forms.rows, command);
+        page::write(&html, &folder.join(format!("{}.html", e.id)))?;
     }
+    let plate = Plate::of(e, own, &forms.rows, beside.is_some());
+    forms.answer(&e.id, &Output { html: None, ..args.output.clone() })?;
+    Ok(Some(plate))
 }
 
 /// Options that would be of one id.

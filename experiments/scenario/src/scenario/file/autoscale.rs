@@ -2,8 +2,8 @@
 
 use super::super::value::{S_MAX, within};
 use super::ScenarioFile;
-use crate::error::{SpecError, known};
-use crate::limits::DEVICES_MAX;
+use orrery_run::error::{SpecError, known};
+use orrery_run::limits::DEVICES_MAX;
 use orrery_sim::policy::autoscale;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;

@@ -35,8 +35,6 @@ pub struct Arrivals {
     pub gamma: Option<GammaArrivals>,
     /// Poisson with a rate that jumps between states; `next` is `"cyclic"` or `"uniform"`.
     pub mmpp: Option<MmppArrivals>,
-    /// Poisson with a slowly varying rate.
-    pub lognormal_rate: Option<LognormalRateArrivals>,
     /// Poisson at a steady rate that ever more applications share (Clockwork, section 6.2).
     pub spread: Option<SpreadArrivals>,
     /// Arrivals by the counts per minute of an Azure 2019 file.
@@ -216,21 +214,6 @@ pub enum Next {
     Cyclic,
     /// Any of the others.
     Uniform,
-}
-
-/// `lognormal_rate`.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct LognormalRateArrivals {
-    /// The mean of the rate.
-    pub mean_rate_per_s: f64,
-    /// The deviation of its logarithm.
-    pub sigma: f64,
-    /// Time after which the correlation has fallen to 1/e.
-    pub correlation_s: f64,
-    /// How long each value holds.
-    #[serde(default = "one::<f64>")]
-    pub interval_s: f64,
 }
 
 /// `spread`.

@@ -9,9 +9,9 @@
 //! takes requests for independent is wrong near the edge far more often than it says.
 
 use super::*;
-use crate::error::SpecError;
-use crate::policy_spec::PolicySpec;
 use crate::scenario::Scenario;
+use orrery_run::error::SpecError;
+use orrery_run::policy_spec::PolicySpec;
 
 /// The target of all these worlds.
 const TARGET: f64 = 0.01;

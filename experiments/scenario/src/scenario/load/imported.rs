@@ -2,11 +2,11 @@
 //!
 //! A file that does not say everything, such as the size of its batches, is not read here: `orrery import` asks.
 
-use super::expand::plain_alone_ms;
-use super::file::{LatencyLaw, LlmArrivals, ScenarioFile, Timestamps, WorkloadArrivals};
-use super::laws::Files;
-use crate::error::{SpecError, known};
+use crate::scenario::expand::plain_alone_ms;
+use crate::scenario::file::{LatencyLaw, LlmArrivals, ScenarioFile, Timestamps, WorkloadArrivals};
+use crate::scenario::laws::Files;
 use orrery_import::{Content, File, Format, ImportError, Kind, Options, Request, Workload};
+use orrery_run::error::{SpecError, known};
 use orrery_sim::request::{Arrival, Source, VecSource};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// An error of a file at the key that names it.
 fn at(key: &str, error: ImportError) -> SpecError {
     match error {
-        ImportError::Trace(source) => super::value::at_key(key, source),
+        ImportError::Trace(source) => crate::scenario::value::at_key(key, source),
         ImportError::Value { place, found, allowed, remedy } => {
             SpecError::value(key, format!("{found} ({place})"), allowed, remedy)
         }
@@ -29,7 +29,7 @@ fn at(key: &str, error: ImportError) -> SpecError {
 
 impl Files {
     /// Whose format a file has, where it is another tool's.
-    pub(super) fn foreign(
+    pub(crate) fn foreign(
         &self,
         key: &str,
         name: &str,
@@ -41,7 +41,7 @@ impl Files {
     }
 
     /// The error of a file of another tool that is no load, where it is such a file.
-    pub(super) fn refusal(&self, key: &str, name: &str) -> Option<SpecError> {
+    pub(crate) fn refusal(&self, key: &str, name: &str) -> Option<SpecError> {
         let open = self.again(key, name).ok()?;
         orrery_import::refusal(&File::new(name, &open)).map(|error| at(key, error))
     }
@@ -85,7 +85,7 @@ impl Files {
     }
 
     /// The prompts of another tool's file.
-    pub(super) fn prompts(
+    pub(crate) fn prompts(
         &self,
         key: &str,
         llm: &LlmArrivals,
@@ -102,7 +102,7 @@ impl Files {
     }
 
     /// The requests of another tool's file.
-    pub(super) fn workload(
+    pub(crate) fn workload(
         &self,
         key: &str,
         w: &WorkloadArrivals,
@@ -115,7 +115,7 @@ impl Files {
     }
 
     /// The law of a model in another tool's file. One without a name for its model is of any.
-    pub(super) fn profile(
+    pub(crate) fn profile(
         &self,
         key: &str,
         name: &str,
@@ -150,7 +150,7 @@ impl Files {
 
 /// The execution time of a request that brings none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Alone {
+pub(crate) enum Alone {
     /// Drawn from the application's law.
     Drawn,
     /// A batch of one, where the model's laws do not look at it.
@@ -161,7 +161,7 @@ pub(super) enum Alone {
 
 impl Alone {
     /// That of an application.
-    pub(super) fn of(file: &ScenarioFile, app: usize) -> Alone {
+    pub(crate) fn of(file: &ScenarioFile, app: usize) -> Alone {
         let app = &file.app[app];
         if app.time.is_some() {
             return Alone::Drawn;
@@ -191,7 +191,7 @@ fn known_apps(names: &[String], apps: &[String], chosen: &[usize]) -> Vec<Option
 }
 
 /// The application of each name of a file, as an index into `apps`: a known one, or in turn where none is known.
-pub(super) fn whose(
+pub(crate) fn whose(
     w: &WorkloadArrivals,
     names: &[String],
     apps: &[String],
@@ -230,7 +230,7 @@ fn is_named(app: &str, name: &str) -> bool {
 }
 
 /// What a reader of the results should know of names that were dealt out.
-pub(super) fn note(
+pub(crate) fn note(
     w: &WorkloadArrivals,
     names: &[String],
     apps: &[String],
@@ -257,7 +257,7 @@ pub(super) fn note(
 }
 
 /// The requests as a source: `senders` are the applications of each name, and what their requests take.
-pub(super) fn source(
+pub(crate) fn source(
     w: &WorkloadArrivals,
     workload: &Workload,
     slice: Slice,

@@ -2,16 +2,16 @@
 //!
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
-use super::file::{
+use crate::listed::slice;
+use crate::scenario::file::{
     Arrivals, ClosedLoop, Inside, RateBy, ReplayArrivals, ScenarioFile, SpreadArrivals, Think,
     TraceArrivals, WorkloadArrivals,
 };
-use super::process::steady_law;
-use super::value::{
+use crate::scenario::process::steady_law;
+use crate::scenario::value::{
     MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within, without_copy,
 };
-use crate::error::{SpecError, known};
-use crate::listed::slice;
+use orrery_run::error::{SpecError, known};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::azure2019::Selection;
 use orrery_traces::replayed::COPIES_MAX;
@@ -20,11 +20,11 @@ use orrery_traces::spread::Spread;
 /// The most clients of a closed loop.
 const CLIENTS_MAX: u64 = 1_000_000;
 /// The words that choose a process.
-const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, lognormal_rate, spread, trace, \
+const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, spread, trace, \
                          llm, workload or queries";
 
 /// Checks the load of a file.
-pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
+pub(crate) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     if file.arrivals.is_none() && file.closed_loop.is_none() {
         let allowed = "`[arrivals]`, `[closed_loop]` or both";
         let remedy =
@@ -55,7 +55,7 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
             return Err(endless("arrivals"));
         }
     } else if arrivals.per_app {
-        let allowed = "`per_app` with constant, poisson, gamma, mmpp or lognormal_rate";
+        let allowed = "`per_app` with constant, poisson, gamma or mmpp";
         let remedy = "remove it; a trace has `per_function`, and other files say who sends what";
         return Err(SpecError::value("arrivals.per_app", "true", allowed, remedy));
     }
@@ -86,7 +86,7 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
 
 /// Who shares a rate and from when: its law, then the applications that share it and those beside them, by
 /// number.
-pub(super) fn spread(
+pub(crate) fn spread(
     file: &ScenarioFile,
     arrivals: &Arrivals,
     s: &SpreadArrivals,
@@ -119,7 +119,6 @@ fn process(a: &Arrivals) -> Result<(), SpecError> {
         ("integer_poisson", a.integer_poisson.is_some()),
         ("gamma", a.gamma.is_some()),
         ("mmpp", a.mmpp.is_some()),
-        ("lognormal_rate", a.lognormal_rate.is_some()),
         ("spread", a.spread.is_some()),
         ("trace", a.trace.is_some()),
         ("llm", a.llm.is_some()),
@@ -176,7 +175,7 @@ fn named(file: &ScenarioFile, key: &str, name: &str) -> Result<Vec<usize>, SpecE
 
 /// The numbers of the applications that a list names; all without a list. The name of an application with
 /// copies names all of them.
-pub(super) fn chosen(
+pub(crate) fn chosen(
     file: &ScenarioFile,
     key: &str,
     list: Option<&[String]>,
@@ -323,7 +322,7 @@ fn closed(file: &ScenarioFile, c: &ClosedLoop) -> Result<(), SpecError> {
 }
 
 /// The clients of each application among those that are chosen.
-pub(super) fn clients_of(
+pub(crate) fn clients_of(
     file: &ScenarioFile,
     c: &ClosedLoop,
     chosen: &[usize],
@@ -418,7 +417,7 @@ fn app_times(file: &ScenarioFile) -> Result<(), SpecError> {
 }
 
 /// The applications whose execution times come with the arrivals.
-pub(super) fn carried(file: &ScenarioFile, arrivals: &Arrivals) -> Vec<usize> {
+pub(crate) fn carried(file: &ScenarioFile, arrivals: &Arrivals) -> Vec<usize> {
     let all = || chosen(file, "arrivals.apps", arrivals.apps.as_deref()).unwrap_or_default();
     match (&arrivals.llm, &arrivals.workload) {
         _ if arrivals.queries.is_some() => all().into_iter().take(1).collect(),

@@ -4,9 +4,9 @@
 //!
 //! It is no source: nothing here moves what a run draws.
 
-use super::file::ScenarioFile;
-use super::load::{OpenLoad, Process};
-use crate::error::SpecError;
+use super::{OpenLoad, Process};
+use crate::scenario::file::ScenarioFile;
+use orrery_run::error::SpecError;
 use orrery_sim::request::SIZE_MAX;
 use orrery_sim::rng::Stream;
 use orrery_traces::query_sizes::SizeLaw;
@@ -18,7 +18,7 @@ const DRAWS: u32 = 2_000;
 
 /// The sizes of one model's requests.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Sent {
+pub(crate) struct Sent {
     /// Each with its share of the model's requests, in any unit.
     parts: Vec<(f64, Sizes)>,
 }
@@ -37,7 +37,7 @@ enum Sizes {
 ///
 /// # Errors
 /// When a recorded list cannot be opened. What is wrong further down in it is the run's to tell.
-pub(super) fn sent(
+pub(crate) fn sent(
     file: &ScenarioFile,
     open: Option<&OpenLoad>,
     closed: &[Application],

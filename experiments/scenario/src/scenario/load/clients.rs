@@ -1,18 +1,18 @@
 //! The closed loop of a scenario: from `[closed_loop]` to a source, made anew for each seed.
 //!
-//! `check_load.rs` has checked its values.
+//! `check.rs` has checked its values.
 
-use super::check_load::{chosen, clients_of};
-use super::file::{ClosedLoop, ScenarioFile, Think};
-use super::value::{at_key, duration_s, requests, span_ms};
-use crate::error::SpecError;
+use super::check::{chosen, clients_of};
+use crate::scenario::file::{ClosedLoop, ScenarioFile, Think};
+use crate::scenario::value::{at_key, duration_s, requests, span_ms};
+use orrery_run::error::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::closed_loop::{self, Clients};
 use orrery_traces::workload::Application;
 
 /// The clients and who they send for.
 #[derive(Clone)]
-pub(super) struct ClosedLoad {
+pub(crate) struct ClosedLoad {
     clients: Clients,
     /// With the number of clients, where each application has its own.
     apps: Vec<(Application, u32)>,
@@ -21,7 +21,7 @@ pub(super) struct ClosedLoad {
 
 impl ClosedLoad {
     /// From the keys.
-    pub(super) fn read(
+    pub(crate) fn read(
         file: &ScenarioFile,
         c: &ClosedLoop,
         apps: &[Application],
@@ -45,7 +45,7 @@ impl ClosedLoad {
     }
 
     /// The applications that it sends for; with clients of their own, weighted by how many.
-    pub(super) fn senders(&self) -> Vec<Application> {
+    pub(crate) fn senders(&self) -> Vec<Application> {
         let sender = |(app, n): &(Application, u32)| {
             let weight = if self.per_app { f64::from(*n) } else { app.weight };
             Application { weight, ..app.clone() }
@@ -54,7 +54,7 @@ impl ClosedLoad {
     }
 
     /// The source of a seed.
-    pub(super) fn source(&self, seed: u64) -> Result<closed_loop::ClosedLoop, SpecError> {
+    pub(crate) fn source(&self, seed: u64) -> Result<closed_loop::ClosedLoop, SpecError> {
         let source = if self.per_app {
             closed_loop::ClosedLoop::per_app(self.clients, self.apps.clone(), seed)
         } else {

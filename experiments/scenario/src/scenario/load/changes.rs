@@ -4,19 +4,19 @@
 //! It checks values and puts the applications' changes together; [`orrery_traces::phases`] makes requests
 //! of them.
 
-use super::caveats::is_of_request;
-use super::check_load::chosen;
-use super::file::{App, Arrivals, ScenarioFile, TraceArrivals};
-use super::process::steady_law;
-use super::value::{S_MAX, time_s, within};
-use crate::error::SpecError;
+use super::check::chosen;
+use crate::scenario::file::{App, Arrivals, ScenarioFile, TraceArrivals};
+use crate::scenario::laws::is_of_request;
+use crate::scenario::process::steady_law;
+use crate::scenario::value::{S_MAX, time_s, within};
+use orrery_run::error::SpecError;
 use orrery_sim::time::Time;
 use orrery_traces::phases::{Factors, Phase};
 
 const SHARED: &str = "one process that the applications share by weight";
 
 /// What must hold of all changes before any file is opened.
-pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
+pub(crate) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     let changes = file.app.iter().any(|a| !a.changes.is_empty());
     let at_s = within("profile.at_s", file.profile.at_s, 0.0, S_MAX)?;
     if at_s > 0.0 && !changes {
@@ -81,7 +81,7 @@ fn has_times(file: &ScenarioFile, i: usize, app: &App) -> Result<(), SpecError> 
 }
 
 /// That the load does not draw the applications by weight.
-pub(super) fn not_shared(file: &ScenarioFile) -> SpecError {
+pub(crate) fn not_shared(file: &ScenarioFile) -> SpecError {
     let i = file.app.iter().position(|a| !a.changes.is_empty()).unwrap_or(0);
     let remedy =
         "remove `changes`, or choose a process that the applications share, such as `poisson`";
@@ -133,7 +133,7 @@ fn one_process(a: &Arrivals) -> bool {
 }
 
 /// What an application is like at a time.
-pub(super) fn at(app: &App, at_s: f64) -> Factors {
+pub(crate) fn at(app: &App, at_s: f64) -> Factors {
     let mut factors = Factors::default();
     for change in app.changes.iter().filter(|c| c.at_s <= at_s) {
         factors.weight = change.weight_factor.unwrap_or(factors.weight);
@@ -143,12 +143,12 @@ pub(super) fn at(app: &App, at_s: f64) -> Factors {
 }
 
 /// The largest factor that an application's execution times ever have.
-pub(super) fn longest(app: &App) -> f64 {
+pub(crate) fn longest(app: &App) -> f64 {
     app.changes.iter().filter_map(|c| c.time_factor).fold(1.0, f64::max)
 }
 
 /// From when on which of these applications are otherwise, in the order of time.
-pub(super) fn phases(file: &ScenarioFile, senders: &[usize]) -> Result<Vec<Phase>, SpecError> {
+pub(crate) fn phases(file: &ScenarioFile, senders: &[usize]) -> Result<Vec<Phase>, SpecError> {
     let mut starts: Vec<f64> =
         file.app.iter().flat_map(|a| a.changes.iter().map(|c| c.at_s)).collect();
     starts.sort_by(f64::total_cmp);
