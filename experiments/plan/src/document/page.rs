@@ -27,8 +27,8 @@ pub fn page_of(answers: &Answers, command: String) -> String {
 }
 
 impl Answers {
-    /// The document, for its text, its Markdown and its page: the question, the answer, what breaks first, the
-    /// alternatives, and how far all that can be trusted.
+    /// The document, for its text, its Markdown and its page: the question, the answer beside its alternatives, what
+    /// breaks first, where it must also hold, and how far all that can be trusted.
     pub fn document(&self) -> Page {
         let Answers { plan: first, what_ifs, robust, rows } = self;
         let p = &first.problem;
@@ -78,9 +78,8 @@ impl Answers {
             "$/h vs. now",
             "capacity vs. now",
         ];
-        let own = |a| line(p, "the answer", (a, a.best()), None);
-        let mut rows: Vec<Vec<Field>> = first.answers.iter().map(own).collect();
-        rows.extend(first.fleet.iter().map(|fleet| total(first, "the fleet", fleet, None)));
+        let own = first.fleet.iter().filter(|_| !what_ifs.is_empty());
+        let mut rows: Vec<_> = own.map(|fleet| total(first, "fleet", fleet, None)).collect();
         // Of many models one each, or it is more than a page.
         let most = if first.answers.len() > 2 { 1 } else { usize::MAX };
         for a in &first.answers {
@@ -101,7 +100,9 @@ impl Answers {
             };
             rows.extend(groups.map(of));
         }
-        Table { rows, ..Table::new("", &head) }.said()
+        let what = if rows.is_empty() { "" } else { "answer" };
+        let own = first.answers.iter().map(|a| line(p, what, (a, a.best()), None));
+        Table { rows: own.chain(rows).collect(), ..Table::new("", &head) }.said()
     }
 }
 

@@ -15,6 +15,9 @@ use crate::search::variants::{Better, Robust, Tried, USUAL, Variant, worst};
 use orrery_report::page::{Field, Part, Table, Tone};
 use orrery_results::{Row, metric};
 
+/// With more times the requests of a plan a verdict is not said to be decided.
+const DECIDED_MAX: f64 = 100.0;
+
 /// `when the load is 10 % higher`, `without one T4`, `in the step from 9:00 (3 T4)`.
 fn clause(p: &Problem, tried: &Tried) -> String {
     let pool = |counts: &[u32]| p.words(counts);
@@ -124,9 +127,10 @@ fn verdict(p: &Problem, tried: &Tried) -> Field {
         (None, Some((why, _))) => format!(", though {why}"),
         (None, None) => String::new(),
     };
-    let decides = undecided.map_or(String::new(), |(_, times)| {
+    let decides = undecided.filter(|(_, times)| *times < DECIDED_MAX);
+    let decides = decides.map_or(String::new(), |(_, times)| {
         let requests = significant(p.plan.requests_per_model as f64 * times.max(1.0));
-        format!("; {requests} requests for each model would decide it")
+        format!("; {requests} requests for each model decide")
     });
     match check.meets(target) {
         true => Field::text(format!("inconclusive{because}{decides}")).marked(Tone::Mixed),

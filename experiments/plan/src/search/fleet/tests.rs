@@ -128,7 +128,7 @@ fn a_fleet_s_what_if_has_a_field_for_each_column() {
     assert!(rows.iter().all(|row| row.len() == head.len()), "{head:?}: {rows:?}");
     let fleet = first.fleet.as_ref().unwrap().cost.unwrap();
     let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
-    let whole = rows.iter().find(|row| row[0].text == "the fleet").unwrap();
+    let whole = rows.iter().find(|row| row[0].text == "fleet").unwrap();
     assert_eq!(whole[at("$/h")].text, money(fleet));
     assert_eq!(whole[at("$/month")].text, month(fleet));
     let load: f64 = first.answers.iter().map(|a| a.load_per_s).sum();
