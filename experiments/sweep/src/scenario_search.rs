@@ -135,7 +135,10 @@ pub(super) fn searched(scenario: &Scenario, least_s: f64) -> Scenario {
 }
 
 /// The warm-up that a search has at least: a shorter one changes nothing.
-pub(super) fn least_warm_up_s(
+///
+/// # Errors
+/// When the scenario cannot be set up.
+pub fn least_warm_up_s(
     scenario: &Scenario,
     search: &Search,
     policies: &[PolicySpec],
@@ -144,7 +147,8 @@ pub(super) fn least_warm_up_s(
     let of = |policy: &PolicySpec| {
         let load = Load::Steady { rate_per_s: 1.0, capacity_per_s: None };
         let subject = search::subject(scenario, &setup, policy, load);
-        let rule = search.terms().rule(search::Subject { warm_up: Span::ZERO, ..subject }, How::USUAL);
+        let rule =
+            search.terms().rule(search::Subject { warm_up: Span::ZERO, ..subject }, How::USUAL);
         rule.warm_up.as_secs_f64()
     };
     Ok(policies.iter().map(of).fold(search.run_warm_up_s(), f64::min))
