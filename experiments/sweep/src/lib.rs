@@ -28,7 +28,7 @@ pub mod rows;
 pub mod run_report;
 pub mod scenario_cell;
 pub mod scenario_rows;
-mod scenario_search;
+pub mod scenario_search;
 pub mod seeds;
 pub mod shard;
 pub mod store;

@@ -135,7 +135,10 @@ pub(super) fn searched(scenario: &Scenario, least_s: f64) -> Scenario {
 }
 
 /// The warm-up that a search has at least: a shorter one changes nothing.
-pub(super) fn least_warm_up_s(
+///
+/// # Errors
+/// When the scenario cannot be set up.
+pub fn least_warm_up_s(
     scenario: &Scenario,
     search: &Search,
     policies: &[PolicySpec],

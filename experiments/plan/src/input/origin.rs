@@ -9,6 +9,8 @@ use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_sweep::goodput::Search;
+use orrery_sweep::scenario_search::least_warm_up_s;
 use std::path::Path;
 
 /// Policies that know of several kinds of devices.
@@ -85,11 +87,14 @@ impl Origin<'_> {
             return Vec::new();
         };
         let all: Vec<u32> = vec![1; plan.instance.len()];
+        let policies = whole.policies().unwrap_or_default();
+        let least_s = least_warm_up_s(&whole, &Search::default(), &policies).unwrap_or(0.0);
         let run = |scenario: &Scenario, _: usize| {
             let mut file = scenario.file.clone();
             (file.device, file.until_s) = (devices(plan, &all, false, None), None);
             if let Some(arrivals) = file.arrivals.as_mut().filter(|a| !a.is_finite()) {
                 (arrivals.requests, arrivals.duration_s) = (None, None);
+                file.warm_up_s = file.warm_up_s.max(least_s);
             }
             Ok(file)
         };
