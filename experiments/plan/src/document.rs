@@ -8,6 +8,7 @@ pub(crate) mod cells;
 pub(crate) mod facts;
 pub(crate) mod figure;
 pub(crate) mod fleet;
+pub(crate) mod head;
 pub(crate) mod money;
 pub(crate) mod page;
 pub(crate) mod rows;

@@ -4,9 +4,9 @@ use crate::document::rows;
 use crate::document::variants::of_robust;
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::Problem;
+use crate::search::robust::{self, Robust};
 use crate::search::solve::solve_problem;
 use crate::search::solved::Solved;
-use crate::search::variants::{self, Robust};
 use orrery_results::Row;
 use orrery_scenario::{Scenario, SpecError};
 use orrery_sweep::notes::say_slow;
@@ -49,14 +49,14 @@ pub fn answers(
     say_slow::<Scenario>(&base.policies);
     let models = base.models();
     // What is wrong with a what-if is said before minutes of runs.
-    let of = |text: &String| Ok((text.clone(), variants::changed(plan, source, text, &models)?));
+    let of = |text: &String| Ok((text.clone(), robust::changed(plan, source, text, &models)?));
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let changes = variants::changes(plan, source, &models)?;
+    let changes = robust::changes(plan, source, &models)?;
     let solved = solve_problem(base, None, frontier)?;
     let of = |(text, problem): (String, Problem)| solve_problem(problem, Some(&text), false);
     let what_ifs = of_what_ifs.into_iter().map(of).collect::<Result<_, SpecError>>()?;
-    let robust = variants::robust(&changes, &solved)?;
+    let robust = robust::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
     answers.rows.extend(of_robust(&answers.plan, &robust));
     answers.robust = Some(robust);

@@ -3,8 +3,8 @@
 use crate::input::problem::Problem;
 use crate::input::request_list::OfList;
 use crate::search::answer::{money, percent, significant};
+use crate::search::robust::USUAL;
 use crate::search::solved::Solved;
-use crate::search::variants::USUAL;
 use orrery_scenario::scenario::file::{Noise, RateBy};
 use orrery_scenario::zoo::Zoo;
 

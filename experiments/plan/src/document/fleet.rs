@@ -1,8 +1,8 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
 use crate::document::cells::{more_usd, name, rate, share, usd, usd_month};
+use crate::document::head::head;
 use crate::document::money::{at_least, usd_per_month};
-use crate::document::rows::head;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer as Answered, money, percent};
 use crate::search::solved::{Fleet, Solved};
@@ -85,12 +85,12 @@ pub fn total(solved: &Solved, what: &str, fleet: &Fleet, now: Option<Price>) -> 
     let mut line = vec![Field::default(); 12];
     line[0] = name(what);
     line[2] = name(&pools);
-    line[6] = rate(answers.iter().map(|a| a.load_per_s).sum());
+    line[5] = rate(answers.iter().map(|a| a.load_per_s).sum());
     let cells = [
         (4, fleet.cost.map(usd)),
-        (5, fleet.cost.map(usd_month)),
-        (8, headroom.reduce(f64::min).map(share)),
-        (9, million.map(|usd| Field::number(usd, format!("{usd:.2}")))),
+        (9, fleet.cost.map(usd_month)),
+        (7, headroom.reduce(f64::min).map(share)),
+        (8, million.map(|usd| Field::number(usd, format!("{usd:.2}")))),
         (10, fleet.cost.zip(now).map(|(cost, now)| more_usd(cost, now))),
     ];
     cells.into_iter().for_each(|(column, cell)| line[column] = cell.unwrap_or_default());

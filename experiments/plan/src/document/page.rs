@@ -14,8 +14,8 @@ use crate::document::variants::{breaks, for_little_more, holds, stands_on};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, money};
+use crate::search::robust::Robust;
 use crate::search::solved::Solved;
-use crate::search::variants::Robust;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
 use orrery_results::{Row, grouped};
 use orrery_solvers::Price;
@@ -70,11 +70,11 @@ impl Answers {
             "pool",
             "scheduler",
             "$/h",
-            "$/month",
             "load/s",
             "capacity/s",
             "headroom",
             million,
+            "$/month",
             "$/h vs. now",
             "capacity vs. now",
         ];
@@ -85,7 +85,7 @@ impl Answers {
         for a in &first.answers {
             let others = a.choices.iter().skip(1).take(most).map(|c| ("runner-up", c));
             let others = others.chain(a.homogeneous.iter().map(|c| ("base type alone", c)));
-            rows.extend(others.map(|(what, c)| line(p, what, (a, Some(c)), a.best())));
+            rows.extend(others.map(|(what, c)| line(p, what, (a, Some(c)), None)));
         }
         for solved in what_ifs {
             let what = solved.what_if.as_deref().unwrap_or_default();
@@ -127,11 +127,11 @@ fn line(
         name(&pool),
         of(&|c| if p.policies.len() > 1 { name(&c.policy) } else { Field::default() }),
         of(&|c| usd(c.cost)),
-        of(&|c| usd_month(c.cost)),
         rate(load),
         of(&carries),
         of(&|c| headroom(load, c)),
         of(&|c| per_million(p, load, c)),
+        of(&|c| usd_month(c.cost)),
         beside(&|c, now| more_usd(c.cost, now.cost)),
         beside(&|c, now| share(c.edge.rate_per_s / now.edge.rate_per_s - 1.0)),
     ]
@@ -163,14 +163,15 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
 fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     let p = &first.problem;
     let all = &first.answers;
-    let breaks = breaks(first, robust);
-    let tone = match (first.is_answered(), &breaks) {
+    let [what_if, loss] = breaks(first, robust);
+    let tone = match (first.is_answered(), what_if.as_ref().or(loss.as_ref())) {
         (false, _) => Tone::Bad,
         (true, Some(_)) => Tone::Mixed,
         (true, None) => Tone::Good,
     };
     let holds = || robust.and_then(|robust| holds(robust, p.plan.target()));
-    let breaks = breaks.or_else(holds).map_or(String::new(), |words| format!("; {words}"));
+    let breaks = what_if.or_else(holds).into_iter().chain(loss);
+    let breaks: String = breaks.map(|words| format!("; {words}")).collect();
     let none = all.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {
         let text = match all.len() {

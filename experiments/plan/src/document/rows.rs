@@ -3,6 +3,7 @@
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
 use crate::document::fleet;
+use crate::document::head::head;
 use crate::document::money::usd_per_month;
 use crate::document::variants;
 use crate::input::problem::{Group, Problem};
@@ -11,7 +12,7 @@ use crate::search::size::counts;
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
 use crate::search::variants::{Tried, Variant};
-use orrery_results::{RESULT_VERSION, Row, metric, system_of};
+use orrery_results::{Row, metric};
 use orrery_scenario::bound::Bound;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::stats::{Interval, replications};
@@ -51,24 +52,6 @@ pub fn rows<'a>(all: impl IntoIterator<Item = &'a Solved>) -> Result<Vec<Row>, S
         }
     }
     Ok(rows)
-}
-
-/// What rows have in common: of which group, or of the fleet; in which what-if, at which place, of which pool; under which
-/// policy.
-pub fn head(p: &Problem, case: &str, axes: [&str; 3], policy: &str) -> Row {
-    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
-    let [what_if, place, pool] = axes;
-    Row {
-        experiment: p.plan.name().to_string(),
-        case: case.to_string(),
-        axes: format!("what_if={};place={place};pool={pool}", what_if.replace(';', ",")),
-        system: system_of(policy).to_string(),
-        policy: policy.to_string(),
-        scope: "all".to_string(),
-        seeds: format!("{}-{last}", p.plan.seed),
-        result_version: RESULT_VERSION,
-        ..Row::default()
-    }
 }
 
 /// What a pool of the frontier costs and carries.

@@ -1,17 +1,18 @@
 //! What the machines of an answer do in variants of the scenario, said in one way: as a clause, a line of the table, rows.
 
 use crate::document::cells::name;
+use crate::document::head::head;
 use crate::document::money::month;
-use crate::document::rows::head;
 use crate::input::day::clock;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
-use crate::search::replan::{Next, is_wanted};
+use crate::search::replan::is_wanted;
+use crate::search::robust::{Better, Robust, USUAL};
 use crate::search::runners_up::{dearer, roomier};
 use crate::search::solved::Solved;
 use crate::search::trial::Check;
-use crate::search::variants::{Better, Robust, Tried, USUAL, Variant, worst};
+use crate::search::variants::{Next, Tried, Variant, worst};
 use orrery_report::page::{Field, Part, Table, Tone};
 use orrery_results::{Row, metric};
 
@@ -50,7 +51,7 @@ fn next_words(p: &Problem, next: &Next) -> String {
 
 /// Under what an answer breaks, for the first sentence, and what carries the load then: the worst what-if, and the worst
 /// loss of a machine.
-pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> Option<String> {
+pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> [Option<String>; 2] {
     let (p, target) = (&solved.problem, solved.problem.plan.target());
     let best = solved.answers.iter().filter_map(Answer::best);
     let all = best.flat_map(|best| &best.tried).filter(|_| p.budget.is_none());
@@ -81,8 +82,7 @@ pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> Option<String> {
             percent(target)
         )
     };
-    let all: Vec<String> = what_if.into_iter().chain(worst(losses)).map(words).collect();
-    (!all.is_empty()).then(|| format!("not robust: {}", all.join("; ")))
+    [what_if.map(|tried| format!("not robust: {}", words(tried))), worst(losses).map(words)]
 }
 
 /// That an answer holds under all what-ifs that were tried, where that is sure.

@@ -1,10 +1,8 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
 use crate::input::problem::{Group, Problem};
-use crate::search::after_loss::losses;
-use crate::search::change_over::change_over;
 use crate::search::hardest_step::hardest;
-use crate::search::runs::{PROBES_OF_EDGE, Runs};
+use crate::search::runs::PROBES_OF_EDGE;
 use crate::search::size::{Sized, over_the_day};
 use crate::search::too_few::TooFew;
 use crate::search::trial::{Bench, Check, Edge};
@@ -105,17 +103,6 @@ impl Choice {
         let choice = Choice::of(&bench.at(hardest), most, check)?;
         let (cost, tried) = (over_the_day(problem, &sizes), steps(bench.group, &sizes));
         Ok(Choice { cost, tried, sizes, ..choice })
-    }
-
-    /// Tries it with a machine less, and where its machines change over the day.
-    ///
-    /// # Errors
-    /// When one of these cannot be simulated.
-    pub fn try_variants(&mut self, bench: &Bench<'_>) -> Result<(), SpecError> {
-        let bench = bench.at(self.hardest);
-        self.tried.extend(losses(&bench, self)?);
-        self.tried.extend(change_over(&bench, &self.sizes)?);
-        Ok(())
     }
 
     /// How much more than the load it carries: 0.25 is a quarter more; none of no load.
@@ -266,27 +253,6 @@ impl Answer {
         for point in self.frontier.iter_mut().filter(|point| point.is_of(best)) {
             point.rate_per_s = best.edge.rate_per_s;
         }
-    }
-
-    /// What is looked at for the best pool alone, and what is to be known of all.
-    ///
-    /// # Errors
-    /// As [`Choice::try_variants`].
-    pub fn finish(
-        mut self,
-        problem: &Problem,
-        group: &Group,
-        runs: &Runs<'_>,
-    ) -> Result<Answer, SpecError> {
-        self.choices.truncate(problem.plan.runners_up + 1);
-        if let Some(best) = self.choices.first_mut()
-            && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
-        {
-            best.try_variants(&Bench::new(problem, group, policy, runs))?;
-        }
-        self.searched.runs = runs.finish();
-        self.add_doubts(problem, group);
-        Ok(self)
     }
 
     /// The best pool.

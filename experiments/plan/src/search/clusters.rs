@@ -11,11 +11,12 @@
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, Point, money, percent, significant};
 use crate::search::break_even::turns;
+use crate::search::finish::finish;
 use crate::search::levels::{self, largest};
-use crate::search::replan::Enough;
 use crate::search::runs::{PROBES, Runs};
 use crate::search::size::{MORE_MAX, Sized, Sizer, counts, over_the_day};
 use crate::search::trial::Bench;
+use crate::search::variants::Enough;
 use orrery_report::say;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
@@ -101,7 +102,7 @@ pub fn search(
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
     answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
-    answer.finish(problem, group, runs)
+    finish(answer, problem, group, runs)
 }
 
 /// The cheapest cluster of any type under some policies that carries the load: the answer of [`search`], without

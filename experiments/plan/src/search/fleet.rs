@@ -20,6 +20,7 @@ mod tests;
 use crate::input::problem::{Group, Problem};
 use crate::search::answer::{Answer, Choice, money};
 use crate::search::clusters::points;
+use crate::search::finish::try_variants;
 use crate::search::levels::largest;
 use crate::search::runs::Runs;
 use crate::search::solved::Fleet;
@@ -312,7 +313,7 @@ fn answer(
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
     let mut choice = Choice::over_day(&bench, largest(sizes), sizes.clone())?;
-    choice.try_variants(&bench)?;
+    try_variants(&mut choice, &bench)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
         let top = sizes[0].n().saturating_mul(2).min(problem.counts_max[kind]);

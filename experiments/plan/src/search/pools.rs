@@ -24,6 +24,7 @@ use crate::input::problem::{Group, Problem};
 use crate::search::after_loss;
 use crate::search::answer::{Answer, Choice, Point, significant};
 use crate::search::candidates::Candidates;
+use crate::search::finish::finish;
 use crate::search::runs::{PROBES, Runs};
 use crate::search::trial::{Bench, Check};
 use asked::Asked;
@@ -97,7 +98,7 @@ pub fn search(
         answer.close.clear();
     }
     answer.homogeneous = homogeneous(problem, group, &candidates, &answer, runs)?;
-    answer.finish(problem, group, runs)
+    finish(answer, problem, group, runs)
 }
 
 /// The largest pool of base instances under the budget, or the smallest that carries the load.

@@ -11,42 +11,10 @@ use crate::search::fleet;
 use crate::search::runs::Runs;
 use crate::search::solve::of_group;
 use crate::search::trial::Bench;
+use crate::search::variants::{Enough, Next};
 use orrery_results::PolicyText;
 use orrery_scenario::{PolicySpec, SpecError, policies};
-use orrery_solvers::Price;
 use rayon::prelude::*;
-
-/// Machines that carry the load with all seeds; how much more they would carry was not looked for.
-#[derive(Clone, Debug)]
-pub struct Enough {
-    /// How many of each type, by cluster of a fleet.
-    pub pools: Vec<Vec<u32>>,
-    /// Under which policy; of a fleet each cluster's own.
-    pub policy: String,
-    /// What they cost.
-    pub cost: Price,
-}
-
-/// What carries the load under a change.
-#[derive(Clone, Debug)]
-pub enum Next {
-    /// Machines, under one of the plan's schedulers.
-    Enough(Enough),
-    /// Under none of the plan's schedulers, but under another.
-    Other(Enough),
-    /// None that the plan allows.
-    None,
-}
-
-impl Next {
-    /// The machines, where there are any.
-    pub fn enough(&self) -> Option<&Enough> {
-        match self {
-            Next::Enough(enough) | Next::Other(enough) => Some(enough),
-            Next::None => None,
-        }
-    }
-}
 
 /// Whether the next answer of a plan is looked for.
 pub fn is_wanted(plan: &PlanFile) -> bool {
