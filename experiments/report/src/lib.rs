@@ -140,8 +140,6 @@ impl Forms {
             let mut files = RowFiles::begin(folder, id, columns, Some(json))?;
             self.rows.chunks(ROWS).try_for_each(|rows| files.add(rows))?;
             files.finish()?;
-            #[cfg(feature = "polars")]
-            crate::parquet::table_from_rows(&self.rows, &path_of(folder, id, "parquet"))?;
             write_atomically(&path_of(folder, id, "txt"), self.table.as_bytes())?;
         }
         leave_page(self.page.take(), &self.rows, output)?;

@@ -17,7 +17,7 @@ pub struct RowFiles {
     wide: Growing,
     json: Option<(Growing, JsonRows)>,
     #[cfg(feature = "polars")]
-    parquet: Option<super::parquet::Growing>,
+    parquet: super::parquet::Growing,
     columns: Wide,
 }
 
@@ -56,11 +56,7 @@ impl RowFiles {
         csv.add((COLUMNS.map(|column| column.0).join(",") + "\n").as_bytes())?;
         wide.add(columns.header().as_bytes())?;
         #[cfg(feature = "polars")]
-        let parquet = match json {
-            // Whoever has all rows writes them at once.
-            Some(_) => None,
-            None => Some(super::parquet::Growing::begin(&path_of(folder, id, "parquet"))?),
-        };
+        let parquet = super::parquet::Growing::begin(&path_of(folder, id, "parquet"))?;
         let json = json.map(|json| -> Result<_, SpecError> {
             let mut file = begin("json")?;
             file.add(json.before.as_bytes())?;
@@ -90,7 +86,7 @@ impl RowFiles {
             file.add(text.as_bytes())?;
         }
         #[cfg(feature = "polars")]
-        self.parquet.as_mut().map_or(Ok(()), |file| file.add(rows))?;
+        self.parquet.add(rows)?;
         Ok(())
     }
 
@@ -107,7 +103,7 @@ impl RowFiles {
             file.finish()?;
         }
         #[cfg(feature = "polars")]
-        self.parquet.map_or(Ok(()), super::parquet::Growing::finish)?;
+        self.parquet.finish()?;
         Ok(())
     }
 }

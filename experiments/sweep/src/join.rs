@@ -79,8 +79,6 @@ pub fn join(store: &Store, output: &Output) -> Result<Answer, SpecError> {
         let document = of_sweep(&head.name, &format!("{cells} cells"), &all);
         let table = document.to_text();
         write_atomically(&form("txt"), table.as_bytes())?;
-        #[cfg(feature = "polars")]
-        orrery_report::parquet::table_from_rows(&all, &form("parquet"))?;
         let page = output.html.as_ref().map(|_| drawn(document, &all));
         leave_page(page, &all, output)?;
         table

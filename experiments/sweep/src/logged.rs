@@ -21,8 +21,7 @@ pub fn names(scenario: &Scenario, policy: String) -> Names {
     }
 }
 
-/// Runs a policy and writes its log to `path`: text, or Parquet when the path ends in `.parquet`.
-/// With `why` the policy's reasons are in it. The log is written under another name and renamed at
+/// Runs a policy and writes its log to `path`. With `why` the policy's reasons are in it. The log is written under another name and renamed at
 /// the end, so that what is at `path` is always whole. The same run is measured.
 ///
 /// # Errors
@@ -35,24 +34,13 @@ pub fn run_logged(
     path: &Path,
     why: bool,
 ) -> Result<Metrics, SpecError> {
-    let is_parquet = path.extension().is_some_and(|e| e == "parquet");
-    if is_parquet && !cfg!(feature = "polars") {
-        let remedy = "write a text log, or build with `--features polars`";
-        return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
-    }
-    // Parquet is made from the text, which is read again: it has to be a file.
     let unwritable = |e: io::Error| unwritable("--log", path, &e);
-    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
-    let text = text.map_err(unwritable)?;
+    let text = Unfinished::beside(path).map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
     let log = LogWriter::with_names(Box::new(file) as Box<dyn Write>, names).ask_for_reasons(why);
     let (measured, written) = run_with_log(setup, policy, seed, log)?;
     written.map_err(unwritable)?;
-    if is_parquet {
-        convert(text.path(), path)?;
-    } else {
-        text.rename(path).map_err(unwritable)?;
-    }
+    text.rename(path).map_err(unwritable)?;
     Ok(measured)
 }
 
@@ -70,14 +58,4 @@ pub fn run_with_log(
     let log = log.with_terms(&setup.terms());
     let (metrics, log) = setup.run_by(policy, seed, log, ready::logged)?.observer;
     Ok((metrics, log.finish().map(drop)))
-}
-
-#[cfg(feature = "polars")]
-fn convert(text: &Path, path: &Path) -> Result<(), SpecError> {
-    orrery_report::parquet::log_to_parquet(text, path)
-}
-
-#[cfg(not(feature = "polars"))]
-fn convert(_: &Path, _: &Path) -> Result<(), SpecError> {
-    Ok(())
 }

@@ -3,8 +3,6 @@
 use clap::Subcommand;
 use orrery_import::{self as import, File};
 use orrery_report::Answer;
-#[cfg(feature = "polars")]
-use orrery_report::parquet;
 use orrery_report::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
@@ -30,7 +28,7 @@ pub enum Trace {
     Record {
         /// The scenario file.
         scenario: PathBuf,
-        /// The file to write: `.csv`, or `.parquet` in builds that support it.
+        /// The file to write: `.csv`.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
         /// The seed, instead of the file's.
@@ -70,10 +68,8 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
             Ok(Answer::text(&format!("{found}\n")))
         }
         Trace::Record { scenario, out, seed } => {
-            let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            if !["csv", "parquet"].contains(&ending) {
-                let allowed = "a name that ends in .csv or .parquet";
-                let remedy = "change the file's ending";
+            if out.extension().is_none_or(|ending| ending != "csv") {
+                let (allowed, remedy) = ("a name that ends in .csv", "change the file's ending");
                 return Err(SpecError::value("--out", out.display(), allowed, remedy));
             }
             check_place("--out", out)?;
@@ -99,31 +95,12 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
                     remedy,
                 ));
             }
-            let rows = if out.extension().is_some_and(|e| e == "parquet") {
-                record_parquet(source.as_mut(), out)?
-            } else {
-                let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
-                let unfinished = Unfinished::beside(out).map_err(unwritable)?;
-                let file = BufWriter::new(fs::File::create(unfinished.path()).map_err(unwritable)?);
-                let rows = record(source.as_mut(), file, &out.display().to_string())?;
-                unfinished.rename(out).map_err(unwritable)?;
-                rows
-            };
+            let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
+            let unfinished = Unfinished::beside(out).map_err(unwritable)?;
+            let file = BufWriter::new(fs::File::create(unfinished.path()).map_err(unwritable)?);
+            let rows = record(source.as_mut(), file, &out.display().to_string())?;
+            unfinished.rename(out).map_err(unwritable)?;
             Ok(Answer::of(format!("{rows} requests in {}\n", out.display())))
         }
     }
-}
-
-#[cfg(feature = "polars")]
-fn record_parquet(
-    source: &mut dyn orrery_sim::request::Source,
-    out: &Path,
-) -> Result<u64, SpecError> {
-    parquet::record(source, out)
-}
-
-#[cfg(not(feature = "polars"))]
-fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result<u64, SpecError> {
-    let remedy = "write `.csv`, or build with `--features polars`";
-    Err(SpecError::value("--out", out.display(), "a `.csv` file in this build", remedy))
 }

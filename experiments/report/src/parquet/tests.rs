@@ -1,31 +1,13 @@
 use super::*;
-use orrery_sim::request::{AppId, ModelId, VecSource};
-use orrery_sim::time::Time;
 
 fn read(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
 }
 
-#[test]
-fn a_workload_comes_back_as_it_was_written() {
-    let arrivals: Vec<Arrival> = (0..(CHUNK as u64 + 10))
-        .map(|i| Arrival {
-            at: Time::from_ns(i * 7),
-            app: AppId(i as u32 % 3),
-            model: ModelId(i as u32 % 2),
-            size: 1 + i as u32 % 4,
-            slo: if i % 5 == 0 { Span::MAX } else { Span::from_ns(i) },
-            alone: Span::from_ns(i * i),
-        })
-        .collect();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("w.parquet");
-    let rows = record(&mut VecSource::new(arrivals.clone()), &path).unwrap();
-    assert_eq!(rows, arrivals.len() as u64);
-    assert!(read(&path).equals_missing(&chunk(&arrivals).unwrap()));
-    let again = folder.path().join("again.parquet");
-    record(&mut VecSource::new(arrivals), &again).unwrap();
-    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap(), "the same bytes");
+fn write(rows: &[Row], path: &Path) -> Result<(), SpecError> {
+    let mut file = Growing::begin(path)?;
+    file.add(rows)?;
+    file.finish()
 }
 
 #[test]
@@ -40,8 +22,8 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
             ..Row::default()
         },
     ];
-    let path = folder.path().join("new/t.parquet");
-    table_from_rows(&rows, &path).unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&rows, &path).unwrap();
     let frame = read(&path);
     let csv = orrery_results::to_csv(&rows);
     assert_eq!(
@@ -53,7 +35,7 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     assert_eq!(frame.column("paper").unwrap().f64().unwrap().get(1), None);
     assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), None);
     let again = folder.path().join("again.parquet");
-    table_from_rows(&rows, &again).unwrap();
+    write(&rows, &again).unwrap();
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&again).unwrap(), "the same bytes");
 }
 
@@ -75,7 +57,7 @@ fn a_naive_mean_by_policy_is_of_values_only() {
         row("fifo", &difference, "orloj", -0.131),
     ];
     let path = folder.path().join("t.parquet");
-    table_from_rows(&rows, &path).unwrap();
+    write(&rows, &path).unwrap();
     let frame = read(&path);
     let is = |column: &str, word: &str| {
         let column = frame.column(column).unwrap().str().unwrap().clone();
@@ -93,7 +75,7 @@ fn the_types_of_columns_do_not_depend_on_what_is_in_them() {
     let full = Row { value: Some(1.0), paper: Some(2.0), seeds: "1-1".into(), ..Row::default() };
     let types = |rows: &[Row]| {
         let path = folder.path().join("t.parquet");
-        table_from_rows(rows, &path).unwrap();
+        write(rows, &path).unwrap();
         read(&path).dtypes()
     };
     let expected: Vec<DataType> = orrery_results::COLUMNS
@@ -112,6 +94,6 @@ fn the_types_of_columns_do_not_depend_on_what_is_in_them() {
 
 #[test]
 fn a_folder_that_cannot_be_written_is_named() {
-    let error = record(&mut VecSource::default(), Path::new("/nowhere/w.parquet")).unwrap_err();
+    let error = write(&[], Path::new("/nowhere/w.parquet")).unwrap_err();
     assert!(error.to_string().contains("/nowhere/w.parquet"), "{error}");
 }

@@ -19,7 +19,7 @@ use super::file::{
     WorkloadArrivals,
 };
 use super::laws::Files;
-use super::process::steady_law;
+use super::process::{Process, steady_law};
 use super::value::{at_key, duration_s, requests, span_ms};
 use crate::listed::slice;
 use check::{carried, chosen};
@@ -30,8 +30,6 @@ use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
-use orrery_traces::azure2019::Invocations;
-use orrery_traces::blocks::Blocks;
 use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
@@ -39,15 +37,13 @@ use orrery_traces::part::{Part, Slice};
 use orrery_traces::per_app::per_app;
 use orrery_traces::phases::Phase;
 use orrery_traces::query_list::{Asked, QueryList};
-use orrery_traces::rate::Shape;
 use orrery_traces::replayed::{self, List, Replayed};
 use orrery_traces::samples::Histogram;
-use orrery_traces::spread::{Spread, Spreading};
+use orrery_traces::spread::Spreading;
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::CsvSource;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 pub(super) use trace::dealt_rate_per_s;
 
 /// Arrivals that a law of carried execution times is made from, at most.
@@ -59,28 +55,6 @@ const LISTS_MAX: usize = 4_000_000;
 
 /// Applications whose share of a dealt trace is told: as many as Clockwork has copies of a model.
 const HEAD: usize = 66;
-
-/// The process of `[arrivals]`, its files read or known to be readable.
-#[derive(Clone)]
-pub(super) enum Process {
-    /// One process, shared by the applications by weight.
-    Law(ArrivalLaw),
-    /// A process for each application, at its share of the rate by weight.
-    PerApp(ArrivalLaw),
-    /// A process for each function of a trace; the functions by rank go round the applications.
-    Functions { invocations: Rc<Invocations>, shape: Shape, ranks: Rc<[usize]> },
-    /// The functions of a trace in blocks, dealt to the applications in this order, or shuffled by this
-    /// seed or the run's.
-    Dealt { blocks: Arc<Blocks>, shape: Shape, order: Order, seed: Option<u64> },
-    /// A rate that ever more of these applications share, beside others.
-    Spread { spread: Spread, sharing: Vec<usize>, others: Vec<usize> },
-    /// Prompts, all of one application.
-    Llm(LlmArrivals),
-    /// Arrivals as they were written down.
-    Workload(WorkloadArrivals),
-    /// Queries as they were recorded, all of one application.
-    Queries(QueryArrivals),
-}
 
 /// The open load of a scenario.
 #[derive(Clone)]

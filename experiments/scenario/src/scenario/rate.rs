@@ -4,8 +4,8 @@
 
 use super::Scenario;
 use super::file::{Arrivals, Pace, RateBy, ReplayArrivals, ScenarioFile};
-use super::load::{OpenLoad, Process, dealt_rate_per_s};
-use super::process::steady_law;
+use super::load::{OpenLoad, dealt_rate_per_s};
+use super::process::{Process, steady_law};
 use super::value::{at_key, within};
 use orrery_run::error::SpecError;
 use orrery_sim::time::Span;

@@ -4,7 +4,7 @@
 //! files ── result_files ──> frame ── --where ──> --group-by and --pivot ──> table, CSV or JSON
 //! ```
 
-use super::{Format, Results};
+use super::args::{Format, Results};
 use orrery_report::parquet::rows_frame;
 use orrery_report::tables::Text;
 use orrery_report::{Answer, result_files, say};

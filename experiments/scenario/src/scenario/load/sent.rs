@@ -4,8 +4,9 @@
 //!
 //! It is no source: nothing here moves what a run draws.
 
-use super::{OpenLoad, Process};
+use super::OpenLoad;
 use crate::scenario::file::ScenarioFile;
+use crate::scenario::process::Process;
 use orrery_run::error::SpecError;
 use orrery_sim::request::SIZE_MAX;
 use orrery_sim::rng::Stream;

@@ -1,9 +1,9 @@
 //! The counts per minute of a trace: read, selected, and dealt to applications.
 
-use super::Process;
 use super::check::selection;
 use crate::scenario::file::{Inside, Order, Rule, TraceArrivals};
 use crate::scenario::laws::Files;
+use crate::scenario::process::Process;
 use crate::scenario::value::{at_key, without_copy};
 use orrery_run::error::SpecError;
 use orrery_sim::rng::Stream;
