@@ -150,12 +150,14 @@ fn edit(value: &mut Value, path: &str, doubles: bool) {
 fn is_excused(command: &str, path: &str) -> bool {
     // The default, which says nothing; of a type of which there are none, so that one file serves many mixes.
     let is_default = ["device.kind", "device.speed", "device.count"].contains(&path);
+    // A scenario that a plan writes has it also for an application alone.
+    let is_share = path == "app.weight";
     let is_absent = path.starts_with("model.latency_on.old");
     // A search begins at the rate, and finds the same from elsewhere; this policy does not look at SLOs, and nobody
     // measured how many were met.
     let is_start = command == "goodput" && path.starts_with("arrivals.poisson");
     let is_slo = command == "calibrate" && path == "model.slo_ms";
-    is_default || is_absent || is_start || is_slo
+    is_default || is_share || is_absent || is_start || is_slo
 }
 
 fn check(

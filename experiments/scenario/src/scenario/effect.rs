@@ -14,14 +14,7 @@ use toml::{Table, Value};
 /// Why nothing looks at a part of a file, and the file without that part.
 type Rule = (&'static str, fn(&mut ScenarioFile));
 
-const ONE_APPLICATION: &str = "one application has the whole load";
-
-const RULES: [Rule; 8] = [
-    (ONE_APPLICATION, |file| {
-        if let [app] = &mut file.app[..] {
-            app.weight = 1.0;
-        }
-    }),
+const RULES: [Rule; 7] = [
     ("no device has `memory_pages`", |file| {
         if file.device.iter().all(|d| d.memory_pages.is_none()) {
             file.load_noise = None;
@@ -89,8 +82,10 @@ impl Scenario {
             if less.file == of.file {
                 // Else it says what is so without it.
                 let is = |key: &str| path.iter().any(|part| part.starts_with(key));
-                let whys =
-                    [("latency_on", "no device is of that kind"), ("popularity", ONE_APPLICATION)];
+                let whys = [
+                    ("latency_on", "no device is of that kind"),
+                    ("popularity", "one application has the whole load"),
+                ];
                 return Some(whys.into_iter().find(|(key, _)| is(key)).map(|(_, why)| why));
             }
             let rules = with.iter().enumerate().map(|(i, with)| {

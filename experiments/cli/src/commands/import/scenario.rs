@@ -22,7 +22,8 @@ pub fn write(
 ) -> Result<(), SpecError> {
     let Some(path) = &args.scenario else { return Ok(()) };
     let Content::Profile(profile) = content else {
-        let found = format!("{} of {}", content.kind().word(), last(&files[0].file));
+        let found =
+            format!("{} of {}", content.kind().word(), last(&args.files[0].display().to_string()));
         let remedy =
             "name a file of latencies by batch size as well, or the form with `--as profile`";
         return Err(SpecError::value("--scenario", found, "a profile", remedy));
