@@ -34,6 +34,10 @@ pub fn run_logged(
     path: &Path,
     why: bool,
 ) -> Result<Metrics, SpecError> {
+    if path.extension().is_some_and(|ending| ending == "parquet") {
+        let remedy = "give it another ending; `orrery log timeline --format csv` has its batches as a table";
+        return Err(SpecError::value("--log", path.display(), "a file of text", remedy));
+    }
     let unwritable = |e: io::Error| unwritable("--log", path, &e);
     let text = Unfinished::beside(path).map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
