@@ -1,4 +1,4 @@
-//! What an answer says beside its pool: the sizes over the day, and what one machine less carries.
+//! What an answer says beside its pool: the sizes over the day, and what the simulations leave out.
 
 use crate::input::day::clock;
 use crate::input::file::Pools;

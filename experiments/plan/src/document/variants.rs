@@ -265,8 +265,6 @@ fn size(p: &Problem, counts: &[u32]) -> String {
 pub fn rows(p: &Problem, base: &Row, tried: &Tried) -> Vec<Row> {
     let axes = |more: String| format!("{};{more}", base.axes);
     let (metric, axes, has_interval) = match &tried.variant {
-        // Where nothing arrives nothing was simulated.
-        Variant::Step { load_per_s, .. } if *load_per_s <= 0.0 => return Vec::new(),
         Variant::Step { load_per_s, .. } => {
             let (load, size) = (significant(*load_per_s), size(p, &tried.counts));
             (metric::BAD_AT_LEVEL, axes(format!("level_per_s={load};size={size}")), false)

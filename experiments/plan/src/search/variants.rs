@@ -74,7 +74,7 @@ impl Tried {
     }
 }
 
-/// The levels of the day with their machines.
+/// The levels of the day with their machines; where nothing arrives nothing was simulated.
 pub fn steps(group: &Group, sizes: &[Sized]) -> Vec<Tried> {
     let of = |(level, size): (usize, &Sized)| Tried {
         variant: Variant::Step { level, load_per_s: size.load_per_s },
@@ -83,7 +83,7 @@ pub fn steps(group: &Group, sizes: &[Sized]) -> Vec<Tried> {
         check: Ok(size.check.clone()),
         next: None,
     };
-    sizes.iter().enumerate().map(of).collect()
+    sizes.iter().enumerate().filter(|(_, size)| size.load_per_s > 0.0).map(of).collect()
 }
 
 /// Of some variants that are alike, the one with most bad requests.
