@@ -35,6 +35,7 @@ mod require;
 mod results;
 mod scenarios;
 mod serve;
+mod sessions;
 mod streams;
 mod sweep;
 mod tokens;

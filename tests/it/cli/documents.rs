@@ -7,7 +7,7 @@
 
 mod commands;
 
-use super::process::{Place, program};
+use super::process::Place;
 use commands::{Command, documents, in_sentences, of_blocks, read, root};
 use orrery_scenario::zoo::Zoo;
 use rayon::prelude::*;
@@ -202,8 +202,6 @@ fn clone_of_the_repository() -> Place {
     for folder in ["traces", "experiments"] {
         std::os::unix::fs::symlink(root().join(folder), place.path(folder)).expect("a link");
     }
-    std::fs::create_dir(place.path("bin")).expect("a folder");
-    std::os::unix::fs::symlink(program(), place.path("bin/orrery")).expect("a link");
     for (file, old, new) in SMALLER {
         let text = place.read(file);
         assert!(text.contains(old), "{file} has no `{old}`");
@@ -222,23 +220,6 @@ fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), to).expect("a copy");
         }
     }
-}
-
-/// Runs a command as a shell does; its exit code, stdout and stderr.
-fn shell(place: &Place, command: &str) -> (Option<i32>, String, String) {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let bin = place.path("bin");
-    let paths = std::iter::once(bin).chain(std::env::split_paths(&paths));
-    let out = std::process::Command::new("sh")
-        .args(["-c", command])
-        .current_dir(place.path("."))
-        .env("PATH", std::env::join_paths(paths).expect("paths"))
-        .env_remove("ORRERY_WITHOUT_PAPER")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .expect("a shell");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    (out.status.code(), text(out.stdout), text(out.stderr))
 }
 
 /// A command to run: where it stands, its form, the code that it must end with, and its output if one is shown.
@@ -276,7 +257,7 @@ fn runs_of(document: &str, used: &mut Used, done: &mut BTreeSet<String>) -> Vec<
 fn run_all(runs: &[Run]) {
     let place = clone_of_the_repository();
     for Run { at, command, code, shown } in runs {
-        let (ended, stdout, stderr) = shell(&place, command);
+        let (ended, stdout, stderr) = place.shell(command);
         assert_eq!(ended, Some(*code), "{at}\n{stderr}");
         if *code == 2 {
             assert!(stderr.contains("figure.txt"), "{at}\n{stderr}");
