@@ -4,7 +4,6 @@
 //! What the results are is tested elsewhere; here is how they leave, and what bad input gets.
 
 mod arena;
-mod bad_tables;
 mod bad_usage;
 mod cells;
 mod ci;

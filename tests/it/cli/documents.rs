@@ -22,12 +22,12 @@ const THINNED: &[(&str, &str)] = &[
     (
         "orrery arena --suite 2026.2 --wide --policy 'clockwork[preset=paper]' --policy 'shepherd[preset=paper]' \
          --policy 'symphony[preset=paper]'",
-        "--seeds 2",
+        "--seeds 2 --quick",
     ),
     (
         "orrery arena --suite 2026.2 --wide --out r --policy 'clockwork[preset=paper]' \
          --policy 'shepherd[preset=paper]' --policy 'symphony[preset=paper]'",
-        "--seeds 2",
+        "--seeds 2 --quick --alone",
     ),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --seeds 5", "--tolerance 0.02"),
@@ -47,6 +47,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-needed", "--case one-modal --set load.requests=300"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
+    ("orrery plan scenarios/plans/two-generations.toml", "--seeds 2 --exact"),
     ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (
         "orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1 \

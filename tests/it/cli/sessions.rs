@@ -15,7 +15,7 @@ type Files<'a> = BTreeMap<&'a str, String>;
 /// The files of a head, and what is behind it.
 fn head(text: &str) -> (Files<'_>, &str) {
     let mut files = Files::new();
-    let (head, body) = text.split_once("\n## ").expect("a title");
+    let (head, body) = text.split_at(text.find("\n## ").expect("a title") + 1);
     for file in head.split("=== ").skip(1) {
         let (name, text) = file.split_once('\n').expect("a name and a text");
         files.insert(name, format!("{}\n", text.trim_end()));
@@ -26,18 +26,24 @@ fn head(text: &str) -> (Files<'_>, &str) {
 /// Changes a file as a line says.
 fn change(place: &Place, line: &str) {
     let [name, old, new] = line.split('|').collect::<Vec<_>>()[..] else { panic!("{line}") };
-    let [old, new] = [old, new].map(|part| part.strip_prefix(' ').unwrap_or(part).replace("\\n", "\n"));
+    let [old, new] =
+        [old, new].map(|part| part.strip_prefix(' ').unwrap_or(part).replace("\\n", "\n"));
     let (name, old) = (name.trim(), old.strip_suffix(' ').unwrap_or(&old));
     let text = if place.path(name).exists() { place.read(name) } else { String::new() };
     assert!(text.contains(old), "{line}: {text}");
-    let changed = if old.is_empty() { format!("{text}{new}\n") } else { text.replacen(old, &new, 1) };
+    let changed =
+        if old.is_empty() { format!("{text}{new}\n") } else { text.replacen(old, &new, 1) };
     place.write(name, changed);
 }
 
 /// A block with what its commands print now.
 fn rerun(files: &Files<'_>, block: &str) -> String {
     let place = Place::new();
-    files.iter().for_each(|(name, text)| place.write(name, text));
+    for (name, text) in files {
+        let path = place.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        place.write(name, text);
+    }
     let mut out = String::new();
     for line in block.lines().filter(|line| !line.starts_with('>')) {
         out += &format!("{line}\n");
@@ -45,6 +51,7 @@ fn rerun(files: &Files<'_>, block: &str) -> String {
             let before = place.files();
             let (code, stdout, stderr) = place.shell(command);
             for line in stdout.lines().chain(stderr.lines()) {
+                let line = line.replace(&place.path("").display().to_string(), "");
                 out += format!("> {line}").trim_end();
                 out.push('\n');
             }
