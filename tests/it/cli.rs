@@ -4,7 +4,6 @@
 //! What the results are is tested elsewhere; here is how they leave, and what bad input gets.
 
 mod arena;
-mod bad_tables;
 mod bad_usage;
 mod cells;
 mod ci;
@@ -35,6 +34,7 @@ mod require;
 mod results;
 mod scenarios;
 mod serve;
+mod sessions;
 mod streams;
 mod sweep;
 mod tokens;

@@ -172,7 +172,7 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
     let mut known = BTreeSet::new();
     let mut ran = Vec::new();
     loop {
-        let worlds: Vec<World> = (0..BATCH).map_while(|_| array.draw()).collect();
+        let worlds = array.batch(BATCH);
         if worlds.is_empty() {
             break;
         }

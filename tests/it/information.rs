@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 const REQUESTS: u64 = 300;
-const SEEDS: u64 = 15;
+const SEEDS: u64 = 8;
 
 /// The setup of these tests: the profile is measured with few batches, so that it differs by seed.
 fn setup() -> Setup {

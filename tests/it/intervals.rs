@@ -4,7 +4,7 @@
 //!
 //! The queue is M/M/1 at load 0.8 with a mean service of 1 ms: neighbours in it are alike for about
 //! a hundred requests, so an interval that took requests for independent would be nine times too
-//! narrow. In release builds, 200 runs of 250 thousand requests, or of a million with `ORRERY_WHOLE`; in
+//! narrow. In release builds, 100 runs of 125 thousand requests, or of a million with `ORRERY_WHOLE`; in
 //! debug builds 20 of 20 thousand, which are too few for a share and only show that nothing is far off.
 //!
 //! ```text
@@ -23,10 +23,10 @@ use rayon::prelude::*;
 use std::f64::consts::LN_10;
 
 const DEBUG: bool = cfg!(debug_assertions);
-const RUNS: u64 = if DEBUG { 20 } else { 200 };
+const RUNS: u64 = if DEBUG { 20 } else { 100 };
 const REQUESTS: u64 = match (DEBUG, option_env!("ORRERY_WHOLE")) {
     (true, _) => 20_000,
-    (false, None) => 250_000,
+    (false, None) => 125_000,
     (false, Some(_)) => 1_000_000,
 };
 const LOAD: f64 = 0.8;
@@ -127,18 +127,16 @@ fn intervals_of_one_run_hold_the_closed_form_as_often_as_they_say() {
 #[test]
 fn a_queue_below_its_capacity_is_not_called_diverging_and_one_above_is() {
     let trips = |load: f64, requests: u64| -> u64 {
-        let seeds: Vec<u64> = (1..=RUNS).collect();
+        let seeds: Vec<u64> = (1..=RUNS / 2).collect();
         let diverges = |seed: &u64| mm1(load, requests, Span::MAX, *seed).series().diverging();
         seeds.par_iter().filter(|seed| diverges(seed)).count() as u64
     };
-    let (n, all) = (20_000, RUNS);
-    for load in [0.5, 0.8, 0.9] {
+    let (n, all) = (20_000, RUNS / 2);
+    for load in [0.8, 0.9] {
         assert_eq!(trips(load, n), 0, "load {load}");
     }
     // A random walk that drifts upwards by a twentieth now and then hardly rises.
     let trips_at = |load| trips(load, n);
     assert!(100 * trips_at(1.05) >= 97 * all, "load 1.05: {} of {all}", trips_at(1.05));
-    for load in [1.1, 1.5, 3.0] {
-        assert_eq!(trips_at(load), all, "load {load}");
-    }
+    assert_eq!(trips_at(1.1), all, "load 1.1");
 }

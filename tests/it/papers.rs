@@ -155,7 +155,7 @@ fn a_batch_of_8_is_on_the_line_for_gpus_of_nvidia() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+#[ignore = "17 s of processor time: scripts/slow-tests papers"]
 fn the_server_results_of_one_accelerator_follow_from_its_other_results() {
     let rows = measured("mlperf-single");
     let of = |system: &str, metric: &str, streams: &str| {

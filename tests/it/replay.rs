@@ -94,7 +94,7 @@ fn first_difference(case: &Case, make: &Make, m: Option<Mutation>) -> Option<Str
 }
 
 fn cases() -> u64 {
-    std::env::var("ORRERY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
+    std::env::var("ORRERY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(80)
 }
 
 #[test]

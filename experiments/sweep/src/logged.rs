@@ -35,7 +35,8 @@ pub fn run_logged(
     why: bool,
 ) -> Result<Metrics, SpecError> {
     if path.extension().is_some_and(|ending| ending == "parquet") {
-        let remedy = "give it another ending; `orrery log timeline --format csv` has its batches as a table";
+        let remedy =
+            "give it another ending; `orrery log timeline --format csv` has its batches as a table";
         return Err(SpecError::value("--log", path.display(), "a file of text", remedy));
     }
     let unwritable = |e: io::Error| unwritable("--log", path, &e);

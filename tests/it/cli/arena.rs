@@ -1,6 +1,6 @@
 //! `orrery arena`: a small suite in a folder, every form, what is refused.
 
-use super::process::{Place, run};
+use super::process::Place;
 
 const SCENARIO: &str = "
 policies = [\"fifo\"]
@@ -115,28 +115,4 @@ fn a_slow_setting_is_told_of_before_it_runs() {
     let args = ["arena", "--suite", "s", "--alone", "--policy", "kairos[rows=all]", "--seeds", "2"];
     let said = place.run(&args).ok_but(&["slow: kairos[rows=all]: every query that waits"]);
     assert_eq!(place.run(&[&["-q"], &args[..]].concat()).ok(), said);
-}
-
-fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["arena"], more].concat()
-}
-
-#[test]
-fn what_does_not_apply_is_refused_with_the_remedy() {
-    let tuned = ["arena", "--league", "tuned"];
-    run(&of(&["--suite", "2030.1"])).refused(&["--suite", "2030.1", "`2026.1`", "remedy: "]);
-    run(&of(&["--budget", "3"])).refused(&["--budget", "only with `--league tuned`", "remedy: "]);
-    run(&of(&["--draw", "3"])).refused(&["--draw", "only with `--league tuned`", "remedy: "]);
-    let shared = [&tuned[..], &["--shard", "1/2", "--out", "o"]].concat();
-    run(&shared).refused(&["--shard", "tuned", "remedy: "]);
-    run(&of(&["--policy", "orlo"])).refused(&["--policy", "orloj", "remedy: "]);
-    run(&of(&["--plot", "a.gif"])).refused(&["a.gif", ".png or .pdf"]);
-    run(&of(&["--width-in", "3"])).refused(&["--width-in", "--plot", "remedy: "]);
-    for (of_all, file) in [("--html", "a.html"), ("--plot", "a.svg")] {
-        let remedy = "the same command without `--shard` makes the result";
-        let args = of(&["--out", "o", of_all, file, "--shard", "1/2"]);
-        run(&args).refused(&[of_all, "remedy: ", remedy]);
-    }
-    let python = of(&["--policy", "none.py:Mine"]);
-    run(&python).refused(&["--policy", "none.py:Mine", "`orrery.arena` in Python"]);
 }

@@ -4,18 +4,6 @@ use super::process::{Place, run};
 use super::small_table;
 use super::{POISSON, small_scenario};
 
-#[test]
-fn an_id_that_is_unknown_is_told_the_nearest_one() {
-    run(&["reproduce", "orloj-tabel-3"]).refused(&[
-        "orloj-tabel-3",
-        "did you mean `orloj-table-3`?",
-        "orrery list",
-    ]);
-    run(&["reproduce", "nothing-like-it"]).refused(&["nothing-like-it", " more", "list"]);
-    // A beginning finds what goes on with it, and no list is longer than ten.
-    run(&["reproduce", "kairos-fig-1x"]).refused(&["one of kairos-fig-1", " more"]);
-}
-
 /// A key that is set is one of the world: the run is that of a file that says so, and each row says it.
 #[test]
 fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_refused() {
@@ -52,75 +40,6 @@ fn a_key_that_is_set_is_that_of_the_file_and_one_that_would_change_nothing_is_re
         assert!(csv.lines().skip(1).all(|line| line.contains("eager[max_batch=3]")), "{csv}");
         set("policy.fifo.max_batch=3").refused(&["policy.fifo", "eager"]);
     }
-}
-
-#[test]
-fn a_base_that_is_no_table_is_no_id() {
-    run(&["reproduce", "orloj"]).refused(&["found `orloj`;", "orloj-", "orrery list"]);
-}
-
-#[test]
-fn a_case_that_is_unknown_is_told_what_cases_there_are() {
-    for (table, case, allowed) in [
-        ("orloj-table-2", "std-x", "std-A or std-A/B"),
-        ("orloj-table-2", "std--1", "std-A or std-A/B"),
-        ("orloj-table-3", "nine-modal", "seven, eight"),
-        ("orloj-table-4", "vgg-imagenet", "inception-DATASET"),
-        ("orloj-table-5", "gpt-imagenet", "gpt-cornell"),
-    ] {
-        let ran = run(&["reproduce", table, "--case", case]);
-        ran.refused(&["key `case`", case, allowed, "remedy: correct the name of the case"]);
-    }
-}
-
-#[test]
-fn numbers_out_of_range_are_told_the_range() {
-    let help = "try '--help'";
-    for (option, value, says) in [
-        ("--seeds", "0", "0 is not in 1..="),
-        ("--seeds", "-1", "'-1'"),
-        ("--seeds", "many", "invalid digit"),
-        ("--seeds", "99999999999", "is not in"),
-        ("--jobs", "0", "0 is not in 1..="),
-        ("--jobs", "1.5", "invalid digit"),
-        ("--jobs", "100000", "is not in"),
-    ] {
-        let argument = format!("{option}={value}");
-        run(&["reproduce", "orloj-table-3", &argument]).refused(&[option, says, help]);
-    }
-}
-
-#[test]
-fn a_format_that_is_unknown_is_told_the_formats_there_are() {
-    run(&["reproduce", "orloj-table-3", "--format", "xml"]).refused(&[
-        "'xml'",
-        "--format",
-        "table, csv, wide, json",
-    ]);
-}
-
-#[test]
-fn a_command_that_is_unknown_is_told_the_nearest_one() {
-    run(&["reprodce", "orloj-table-3"]).refused(&["'reprodce'", "'reproduce'", "--help"]);
-    run(&["reproduce", "orloj-table-3", "--seed", "1"]).refused(&["'--seed'", "'--seeds'"]);
-    run(&["reproduce"]).refused(&["<ID>", "--help"]);
-}
-
-#[test]
-fn a_file_that_is_missing_is_named() {
-    let missing = "No such file";
-    run(&["reproduce", "nowhere.toml"]).refused(&[
-        "nowhere.toml",
-        missing,
-        "remedy: give the path",
-    ]);
-    run(&["run", "nowhere.toml"]).refused(&["nowhere.toml", missing, "remedy: give the path"]);
-    run(&["log", "audit", "nowhere.log"]).refused(&[
-        "nowhere.log",
-        missing,
-        "remedy: give the path",
-    ]);
-    run(&["trace", "record", "nowhere.toml", "--out", "x.csv"]).refused(&["nowhere.toml", missing]);
 }
 
 #[test]
@@ -181,15 +100,6 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
     place.run(&out).refused(&["own/small.csv", "a file that orrery did not write", "--force"]);
 }
 
-#[test]
-fn a_workload_is_recorded_into_a_file_of_its_kind() {
-    let place = Place::with("a.toml", small_scenario(POISSON));
-    let record = |out: &str| place.run(&["trace", "record", "a.toml", "--out", out]);
-    record("w.xls").refused(&["--out", "w.xls", "ends in .csv"]);
-    record("w.csv").ok();
-    record("w.csv").ok();
-}
-
 /// A scenario without `[[device]]` has one of the default kind, and its count is what is looked for.
 #[test]
 fn a_search_for_devices_needs_no_device_in_the_file() {
@@ -197,32 +107,6 @@ fn a_search_for_devices_needs_no_device_in_the_file() {
     let args = ["-q", "goodput", "a.toml", "--find", "devices", "--policy", "fifo", "--seeds", "1"];
     let text = place.run(&args).ok();
     assert!(text.contains("devices"), "{text}");
-}
-
-/// The remedy is the nearest: of a share its fraction, of a path the folder that it is read from, of a file its own page.
-#[test]
-fn a_remedy_is_of_what_was_written() {
-    let place = Place::with("a.toml", small_scenario(POISSON));
-    let baseline = |scenario: &str, min: &str| {
-        format!(
-            "[rerun]\nscenario = \"{scenario}\"\n\n[[require]]\npolicy = \"fifo\"\nmetric = \"finish_rate\"\nmin = {min}\n"
-        )
-    };
-    std::fs::create_dir(place.path("gates")).expect("a folder");
-    place.write("gates/share.toml", baseline("../a.toml", "98"));
-    let says = ["`finish_rate` is a share: for 98 % write `min = 0.98`"];
-    place.run(&["regress", "gates/share.toml"]).refused(&says);
-    place.write("gates/path.toml", baseline("a.toml", "0.98"));
-    let says = ["rerun.scenario", "no file gates/a.toml", "from the folder of the baseline"];
-    place.run(&["regress", "gates/path.toml"]).refused(&says);
-    place.write("plan.toml", "pools = \"homogeneous\"\ngaol = \"carry-load\"\n");
-    let says = ["gaol", "the keys of docs/plan.md", "remedy: correct the file\n"];
-    place.run(&["plan", "plan.toml"]).refused(&says);
-    place.write("own.csv", "case,system,value\na,orloj,0.5\n");
-    let says = ["no column `table`", "one such as `table,case,system,value`"];
-    place.run(&["reproduce", "orloj-table-3", "--paper", "own.csv"]).refused(&says);
-    let python = ["run", "a.toml", "--policy", "mine.py:Mine"];
-    place.run(&python).refused(&["a policy in Python", "`orrery.run`", "docs/python.md"]);
 }
 
 /// Help is the first option, and what is asked of every command the last; colours are as asked, also of errors.

@@ -89,14 +89,14 @@ fn shards_that_are_killed_lose_no_finished_cell_and_their_merge_has_the_bytes_of
     };
     let (trials, life_ms) = (number("ORRERY_TRIALS", 1), number("ORRERY_KILL_MS", 100));
     // About as much work as the killed ones live: several rounds of killing.
-    let seeds = number("ORRERY_SEEDS", 60);
+    let seeds = number("ORRERY_SEEDS", 30);
     let place = place();
     place.write("s.toml", SWEEP.replace("seeds = 2", &format!("seeds = {seeds}")));
     place.run(&["-q", "sweep", "s.toml", "--out", "one"]).ok();
     for trial in 0..trials {
         place.run(&["-q", "sweep", "s.toml", "--out", "r", "--manifest"]).ok();
         let mut done = 0;
-        for round in 0..4 {
+        for round in 0..2 {
             let mut victims: Vec<Child> = (1..=4).map(|k| shard(&place, k)).collect();
             let spread = 7 * (round + 13 * trial) % (life_ms / 2).max(1);
             std::thread::sleep(Duration::from_millis(life_ms / 2 + spread));
@@ -115,17 +115,6 @@ fn shards_that_are_killed_lose_no_finished_cell_and_their_merge_has_the_bytes_of
         assert!(tree(&place.path("one")) == tree(&place.path("r")), "trial {trial}");
         std::fs::remove_dir_all(place.path("r")).expect("a folder");
     }
-}
-
-#[test]
-fn a_shard_of_another_manifest_is_refused() {
-    let place = place();
-    place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
-    let other = ["sweep", "s.toml", "--out", "r", "--shard", "1/2", "--seeds", "3"];
-    place.run(&other).refused(&["r/manifest.jsonl", "another sweep: seeds", "remedy:"]);
-    // Comments are no difference.
-    place.write("a.toml", format!("# hello\n{}", small_scenario(POISSON)));
-    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
 }
 
 /// Equal cells have one entry, so that many cells are soon run.
@@ -153,8 +142,6 @@ fn a_sweep_too_large_for_a_table_has_its_rows() {
     assert!(!place.path("r/s.txt").exists() && !place.path("r/s.json").exists());
     let csv = place.run(&["sweep", "merge", "r", "--format", "csv"]).ok();
     assert_eq!(csv, place.read("r/s.csv"));
-    for args in [["--format", "json"], ["--html", "x.html"]] {
-        let merge = [&["sweep", "merge", "r"], &args[..]].concat();
-        place.run(&merge).refused(&[args[0], "of 5001 cells", "at most 5000", "remedy:"]);
-    }
+    let json = ["sweep", "merge", "r", "--format", "json"];
+    place.run(&json).refused(&["--format", "of 5001 cells", "at most 5000", "remedy:"]);
 }

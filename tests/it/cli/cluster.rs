@@ -37,20 +37,3 @@ fn a_zoo_runs_and_each_of_its_applications_has_a_row() {
     let csv = place.run(&["run", "b.toml", "--format", "wide"]).ok();
     assert!(csv.contains("app ResNet50#2,"), "{csv}");
 }
-
-#[test]
-fn a_cluster_that_cannot_be_is_refused_with_file_line_key_and_remedy() {
-    let place = Place::new();
-    for (models, says) in [
-        ("[[zoo]]\nname = \"symphony-108ti\"", "did you mean `symphony-1080ti`"),
-        ("[[zoo]]\nname = \"symphony-a100\"\nmodels = [\"ResNet5\"]", "did you mean `ResNet50`"),
-        ("[[zoo]]\nname = \"symphony-a100\"\nmodels = []", "at least one model"),
-        ("[[zoo]]\nname = \"symphony-a100\"\nslo_ms = 3.0", "allow_hopeless_slo"),
-        ("memory_pages = 4\n[[zoo]]\nname = \"clockwork-v100\"", "memory_pages"),
-    ] {
-        place.write("a.toml", cluster(models));
-        place.run(&["run", "a.toml"]).refused(&["a.toml:", "key `zoo[0]", says, "remedy: "]);
-    }
-    place.write("a.toml", cluster(ZOO).replace("count = 8", "count = 0"));
-    place.run(&["run", "a.toml"]).refused(&["a.toml:3", "key `device`", "1 to 100000"]);
-}

@@ -7,7 +7,7 @@
 
 mod commands;
 
-use super::process::{Place, program};
+use super::process::Place;
 use commands::{Command, documents, in_sentences, of_blocks, read, root};
 use orrery_scenario::zoo::Zoo;
 use rayon::prelude::*;
@@ -22,12 +22,12 @@ const THINNED: &[(&str, &str)] = &[
     (
         "orrery arena --suite 2026.2 --wide --policy 'clockwork[preset=paper]' --policy 'shepherd[preset=paper]' \
          --policy 'symphony[preset=paper]'",
-        "--seeds 2",
+        "--seeds 2 --quick",
     ),
     (
         "orrery arena --suite 2026.2 --wide --out r --policy 'clockwork[preset=paper]' \
          --policy 'shepherd[preset=paper]' --policy 'symphony[preset=paper]'",
-        "--seeds 2",
+        "--seeds 2 --quick --alone",
     ),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --seeds 5", "--tolerance 0.02"),
@@ -47,6 +47,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-needed", "--case one-modal --set load.requests=300"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
+    ("orrery plan scenarios/plans/two-generations.toml", "--seeds 2 --exact"),
     ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (
         "orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1 \
@@ -209,8 +210,6 @@ fn clone_of_the_repository() -> Place {
     for folder in ["traces", "experiments"] {
         std::os::unix::fs::symlink(root().join(folder), place.path(folder)).expect("a link");
     }
-    std::fs::create_dir(place.path("bin")).expect("a folder");
-    std::os::unix::fs::symlink(program(), place.path("bin/orrery")).expect("a link");
     for (file, old, new) in SMALLER {
         let text = place.read(file);
         assert!(text.contains(old), "{file} has no `{old}`");
@@ -229,23 +228,6 @@ fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), to).expect("a copy");
         }
     }
-}
-
-/// Runs a command as a shell does; its exit code, stdout and stderr.
-fn shell(place: &Place, command: &str) -> (Option<i32>, String, String) {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let bin = place.path("bin");
-    let paths = std::iter::once(bin).chain(std::env::split_paths(&paths));
-    let out = std::process::Command::new("sh")
-        .args(["-c", command])
-        .current_dir(place.path("."))
-        .env("PATH", std::env::join_paths(paths).expect("paths"))
-        .env_remove("ORRERY_WITHOUT_PAPER")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .expect("a shell");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    (out.status.code(), text(out.stdout), text(out.stderr))
 }
 
 /// A command to run: where it stands, its form, the code that it must end with, and its output if one is shown.
@@ -283,7 +265,7 @@ fn runs_of(document: &str, used: &mut Used, done: &mut BTreeSet<String>) -> Vec<
 fn run_all(runs: &[Run]) {
     let place = clone_of_the_repository();
     for Run { at, command, code, shown } in runs {
-        let (ended, stdout, stderr) = shell(&place, command);
+        let (ended, stdout, stderr) = place.shell(command);
         assert_eq!(ended, Some(*code), "{at}\n{stderr}");
         if *code == 2 {
             assert!(stderr.contains("figure.txt"), "{at}\n{stderr}");

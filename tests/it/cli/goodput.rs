@@ -75,36 +75,6 @@ fn an_slo_that_can_never_be_met_gives_zero_and_says_so() {
 }
 
 #[test]
-fn what_has_no_rate_or_no_sense_is_refused() {
-    let place = Place::with("two.toml", TWO);
-    place.run(&goodput(&["--target", "0"])).refused(&["goodput.target", "0.000001", "remedy:"]);
-    place.run(&goodput(&["--tolerance", "7"])).refused(&["tolerance"]);
-    place.run(&goodput(&["--policy", "symfony"])).refused(&["did you mean `symphony`"]);
-    let steps =
-        "slo_ms = 25.0\nslo_steps = { first_ms = 11.0, factor = 2.0, every_s = 9.0, count = 3 }";
-    let clients = "[closed_loop]\nclients = 3\nthink = { constant_ms = 5.0 }\nrequests = 100\n";
-    place.write("clients.toml", format!("{TWO}{clients}"));
-    place.write("steps.toml", TWO.replace("slo_ms = 25.0", steps));
-    let changes = "changes = [{ at_s = 9.0, time_factor = 2.0 }]";
-    let allowed = TWO.replace("[[device]]", &format!("{changes}\n[[device]]"));
-    place.write("changes.toml", format!("allow_hopeless_slo = true\n{allowed}"));
-    for (file, key) in [
-        ("clients.toml:", "closed_loop"),
-        ("steps.toml:", "model[0].slo_steps"),
-        ("changes.toml:", "app[0].changes"),
-    ] {
-        let name = file.trim_end_matches(':');
-        for find in ["rate", "devices"] {
-            place.run(&["goodput", name, "--find", find]).refused(&[file, key, "remedy:"]);
-        }
-    }
-    let closed = TWO.split("[arrivals]").next().expect("a part").to_string()
-        + "[closed_loop]\nclients = 3\nthink = { constant_ms = 5.0 }\nrequests = 100\n";
-    place.write("two.toml", closed);
-    place.run(&goodput(&[])).refused(&["two.toml", "remedy:"]);
-}
-
-#[test]
 fn a_sweep_of_searches_keeps_its_cells() {
     let place = Place::with("two.toml", TWO);
     place.write(

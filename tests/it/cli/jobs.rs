@@ -54,44 +54,6 @@ fn a_log_of_jobs_is_audited_and_a_damaged_one_is_found_out() {
     place.run(&both).refused(&["--log", "found 2 policies"]);
 }
 
-#[test]
-fn a_wrong_file_of_jobs_names_the_line_the_key_and_the_remedy() {
-    let (salus, fluid) = ("salus", "fluid");
-    let job = "iterations = 2\niteration_ms = 1.0";
-    for (text, says) in [
-        (one(salus, "memory_mb = 100", &format!("{job}\npersistent_mb = 200")), "job 0 of 200 MB"),
-        (one(salus, "", job), "jobs.memory_mb"),
-        (
-            one(salus, "memory_mb = 1", "iterations = 0\niteration_ms = 1.0"),
-            "at least one iteration",
-        ),
-        (one(salus, "memory_mb = 1", &format!("{job}\nephemeral_mb = -3")), "found -3"),
-        (one(salus, "memory_mb = 1", &format!("{job}\nbusy = 1.5")), "jobs.job[0].busy"),
-        (one("fluid[d=9]", "workers = 2", job), "raise `workers`, or lower `d`"),
-        (one("fluid[c=0]", "workers = 2", job), "a whole number from 1 to 64"),
-        (one(fluid, "workers = 0", job), "jobs.workers"),
-        (one(fluid, "beta = 1.1", job), "`beta` with `alpha` only"),
-        (one(fluid, "alpha = 9.0", job), ""),
-        (one(fluid, "workers = 2", &format!("{job}\nstage = 2")), "no job of stage 0"),
-        (one(fluid, "workrs = 2", job), "did you mean `workers`?"),
-        (one("clockwork", "workers = 2", job), "`clockwork` works on requests, and here are jobs"),
-        (one("salsu", "workers = 2", job), "did you mean `salus`?"),
-        (format!("policies = [\"{fluid}\"]\n[jobs]\nworkers = 2\n"), "say once what the jobs are"),
-        (format!("policies = []\n[jobs]\n[[jobs.job]]\n{job}\n"), "name one, such as"),
-    ] {
-        let place = Place::with("jobs.toml", &text);
-        match says {
-            "" => drop(place.run(&["-q", "run", "jobs.toml"]).ok()),
-            says => place.run(&["run", "jobs.toml"]).refused(&["jobs.toml", says]),
-        }
-    }
-    let place = Place::with("jobs.toml", "policies = [\"fluid\"]\n[jobs]\nfile = \"x.csv\"\n");
-    place.write("x.csv", "iterations,iteration_ms\n1,1\n2,-1\n");
-    place.run(&["run", "jobs.toml"]).refused(&["x.csv", "line 3: column `iteration_ms`", "`-1`"]);
-    place.write("x.csv", "iterations,iteration_ms\n1,1\n");
-    place.run(&["run", "jobs.toml", "--until-ci", "0.1"]).refused(&["--until-ci"]);
-}
-
 /// Fluid's own `c` and `d` are within what Eq. 3.2 allows; given ones are noted where they are not.
 #[test]
 fn c_and_d_beyond_eq_3_2_are_noted() {

@@ -139,18 +139,6 @@ fn a_request_that_is_not_there_is_told_with_the_ids_that_are() {
 }
 
 #[test]
-fn options_of_a_timeline_that_cannot_be_are_refused() {
-    let place = place();
-    let timeline = |more: &[&str]| place.run(&[&["log", "timeline", "a.log"], more].concat());
-    timeline(&["--from-ms", "5", "--to-ms", "2"]).refused(&["--to-ms", "--from-ms", "remedy:"]);
-    timeline(&["--from-ms", "nan"]).refused(&["--from-ms", "'nan'", "milliseconds"]);
-    timeline(&["--from-ms=-1"]).refused(&["--from-ms", "'-1'"]);
-    timeline(&["--format", "csv", "--request", "1"]).refused(&["--request", "remove"]);
-    timeline(&["--format", "svg"]).refused(&["'svg'", "json, csv"]);
-    timeline(&["--out", "no/t.json"]).refused(&["--out", "no/t.json", "remedy:"]);
-}
-
-#[test]
 fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_each_drop() {
     let place = place();
     let csv = place.run(&["log", "timeline", "a.log", "--format", "csv"]).ok();

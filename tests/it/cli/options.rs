@@ -1,6 +1,6 @@
 //! Every id with every option of `orrery reproduce`: it works, or is refused before anything runs.
 
-use super::process::{Place, run};
+use super::process::Place;
 use super::small_table;
 use orrery_reproduce::options::{CliOption, Refused};
 use orrery_reproduce::registry;
@@ -69,25 +69,6 @@ fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
         seen.push(refused);
     }
     assert!(count >= 37 * 9, "{count} combinations");
-}
-
-#[test]
-fn a_case_that_is_unknown_is_told_what_there_is_in_every_kind() {
-    for id in ["orloj-table-3", "symphony-fig-10", "kairos-fig-8", "symphony-fig-16"] {
-        run(&["reproduce", id, "--case", "no such case"]).refused(&["no such case", "remedy: "]);
-    }
-}
-
-#[test]
-fn a_limit_of_seeds_must_limit_something_and_be_one() {
-    let place = Place::with("small.toml", small_table(""));
-    place.write("two.toml", STUDY);
-    for file in ["small.toml", "two.toml"] {
-        let only = ["reproduce", file, "--max-seeds", "9"];
-        place.run(&only).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
-        let below = ["reproduce", file, "--until-ci", "0.1", "--seeds", "5", "--max-seeds", "4"];
-        place.run(&below).refused(&["--max-seeds", "at least 5", "remedy: "]);
-    }
 }
 
 const STUDY: &str = r#"
@@ -160,32 +141,4 @@ fn a_study_is_drawn() {
     place.write("none.toml", format!("{STUDY}\n[figure]\nx = \"colour\"\n"));
     let args = ["reproduce", "none.toml", "--seeds", "1000000", "--plot", "c.svg"];
     place.run(&args).refused(&["--plot", "`two`", "`colour`", "correct `[figure]`"]);
-}
-
-#[test]
-fn a_study_that_extends_what_is_not_there_is_told_what_there_is() {
-    for (base, says) in [
-        ("\"symphony-fig-99\"", "`symphony-fig-99`"),
-        ("\"symphony-fg-7\"", "did you mean `symphony-fig-7`?"),
-        ("7", "found `7`"),
-    ] {
-        let place = Place::with("mine.toml", format!("extends = {base}\n{STUDY}"));
-        let says = ["mine.toml", "key `extends`", says, "one of ", "remedy: "];
-        place.run(&["reproduce", "mine.toml"]).refused(&says);
-    }
-    let text = "extends = \"symphony-fig-2\"\nid = \"mine\"\nshow = [\"finish_rate\"]\n";
-    let place = Place::with("mine.toml", text);
-    place.run(&["reproduce", "mine.toml", "--out", "mine.toml"]).refused(&["key `--out`"]);
-}
-
-#[test]
-fn a_sweep_of_searches_has_no_finish_rate_to_narrow() {
-    let place = Place::with(
-        "s.toml",
-        "scenario = \"x.toml\"\n[goodput]\n[[axis]]\nkey = \"warm_up_s\"\nvalues = [1.0]\n",
-    );
-    let args = ["sweep", "s.toml", "--until-ci", "0.1"];
-    place.run(&args).refused(&["s.toml", "`until_ci`", "[goodput]", "remedy: "]);
-    let args = ["sweep", "s.toml", "--max-seeds", "5"];
-    place.run(&args).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
 }

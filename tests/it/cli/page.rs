@@ -95,20 +95,6 @@ fn rows_are_the_same_with_and_without_a_page() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_refused_before_the_first_run() {
-    let place = pages();
-    place.write("file", "");
-    for (path, says) in [("x.pdf", "a name that ends in .html"), ("file/x.html", "file")] {
-        for command in ["run", "goodput"] {
-            place.run(&[command, "a.toml", "--html", path]).refused(&["--", says, "remedy"]);
-        }
-    }
-    place
-        .run(&["reproduce", "table.toml", "--html", "x.html", "--shard", "1/2", "--out", "o"])
-        .refused(&["--html"]);
-}
-
-#[test]
 fn a_folder_of_results_is_one_page() {
     let place = pages();
     let said = place.run(&["results", "page", "out", "tables", "--html", "all.html"]).ok();

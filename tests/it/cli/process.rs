@@ -94,6 +94,23 @@ impl Place {
         command
     }
 
+    /// Runs a command as a shell does, which finds the program; its exit code, stdout and stderr.
+    pub fn shell(&self, command: &str) -> (Option<i32>, String, String) {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let own = program().parent().expect("a folder").to_path_buf();
+        let paths = std::iter::once(own).chain(std::env::split_paths(&paths));
+        let out = Command::new("sh")
+            .args(["-c", command])
+            .current_dir(self.0.path())
+            .env("PATH", std::env::join_paths(paths).expect("paths"))
+            .env_remove("ORRERY_WITHOUT_PAPER")
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (out.status.code(), text(out.stdout), text(out.stderr))
+    }
+
     /// Runs the program here.
     pub fn run(&self, args: &[&str]) -> Ran {
         Ran::of(args, self.command(args).output().expect("the program can be started"))

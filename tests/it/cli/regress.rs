@@ -513,35 +513,6 @@ fn a_sweep_tokens_and_an_experiment_are_guarded_as_a_scenario_is() {
     }
 }
 
-#[test]
-fn a_key_that_does_not_apply_is_refused_before_the_run() {
-    let place = blessed();
-    for (keys, says) in [
-        ("reproduce = \"orloj-table-3\"\npolicies = [\"fifo\"]", "only with `scenario`"),
-        ("scenario = \"a.toml\"\ncases = [\"one-modal\"]", "only with `reproduce`"),
-        ("scenario = \"a.toml\"\nrequests = 3", "only with `reproduce`"),
-        ("sweep = \"s.toml\"\npolicies = [\"fifo\"]", "only with `scenario`"),
-        ("scenario = \"a.toml\"\nsweep = \"s.toml\"", "one thing to rerun"),
-        ("seeds = 1", "one thing to rerun"),
-        (
-            "scenario = \"a.toml\"\nmetrics = [\"finish_rate\", \"latency_p98_ns\"]",
-            "did you mean `latency_p9",
-        ),
-        ("scenario = \"a.toml\"\nmetrics = [\"jct_mean_ns\"]", "rerun.metrics"),
-        // Of several each must be there: what is never judged is not guarded.
-        (
-            "scenario = \"a.toml\"\nmetrics = [\"finish_rate\", \"jct_mean_ns\"]",
-            "`rerun.metrics[1]`: found `jct_mean_ns`; allowed: one of what was rerun: ",
-        ),
-        ("scenari = \"a.toml\"", "did you mean `scenario`?"),
-        ("scenario = \"a.toml\"\npolicies = [\"fifi\"]", "did you mean `fifo`"),
-    ] {
-        place.write("c.toml", format!("[rerun]\n{keys}\n"));
-        place.run(&["regress", "c.toml"]).refused(&["c.toml:", says]);
-        place.run(&["regress", "c.toml", "--bless"]).refused(&["c.toml:", says]);
-    }
-}
-
 /// A scenario has its bound where it is asked for, of each policy the same, and a gate may keep it.
 #[test]
 fn the_bound_of_a_scenario_is_recorded_where_it_is_named() {

@@ -74,38 +74,3 @@ fn a_requirement_fails_the_gate_where_no_value_moved() {
     place.write("r.toml", format!("{REQUIRED}{both}"));
     place.run(&["regress", "r.toml"]).ok();
 }
-
-#[test]
-fn a_requirement_that_cannot_be_judged_is_refused_with_its_line() {
-    let place = Place::with("a.toml", scenario());
-    for (policy, metric, bound, says) in [
-        (
-            "fifo",
-            "finish_rat",
-            "min = 0.9",
-            &["r.toml:7", "metric", "did you mean `finish_rate`?"][..],
-        ),
-        ("fifo", "finish_rate", "min = 99", &["r.toml:8", "require[0].min", "from 0 to 1"]),
-        ("fifo", "latency_p99_ns", "max = -1", &["r.toml:8", "`latency_p99_ns` is in ns"]),
-        ("fifo", "finish_rate", "min = 0.1\nmax = 0.2", &["r.toml:5", "`min` and `max`"]),
-        ("fifo", "finish_rate", "", &["r.toml:5", "neither `min` nor `max`"]),
-        ("fifi", "finish_rate", "min = 0.9", &["r.toml:6", "did you mean `fifo`?", "clockwork"]),
-        (
-            "fifo",
-            "finish_rate",
-            "min = 0.9\nmodel = \"brt\"",
-            &["r.toml:9", "require[0].model", "`brt`"],
-        ),
-        ("fifo", "jct_mean_ns", "min = 0.9", &["r.toml:7", "one of what was rerun", "finish_rate"]),
-        ("fifo", "finish_rate_difference", "min = 0.9", &["r.toml:7", "of one policy"]),
-        ("fifo", "finish_rate", "minimum = 0.9", &["r.toml:8", "minimum"]),
-    ] {
-        place.write("r.toml", format!("{REQUIRED}{}", requirement(policy, metric, bound)));
-        place.run(&["regress", "r.toml"]).refused(says);
-    }
-    // A policy is asked for before anything is run or read.
-    let time = "samples = { file = \"nowhere.csv\", column = \"ms\" }";
-    place.write("a.toml", scenario().replace("normal = { mean_ms = 5.0, sd_ms = 1.0 }", time));
-    place.write("r.toml", format!("{REQUIRED}{}", requirement("fifi", "finish_rate", "min = 0.9")));
-    place.run(&["regress", "r.toml"]).refused(&["r.toml:6", "did you mean `fifo`?"]);
-}

@@ -1,7 +1,7 @@
 //! `orrery run`, `orrery log audit` and `orrery trace record`: from a scenario to metrics, to a log and
 //! back, to a workload and back.
 
-use super::process::{Place, run};
+use super::process::Place;
 use super::{POISSON, small_scenario};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -163,23 +163,6 @@ fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log()
 }
 
 #[test]
-fn what_is_no_log_is_refused_and_not_audited() {
-    let place = Place::with("a.log", "");
-    for (log, says) in [
-        (&b""[..], "orrery-log,4"),
-        (b"garbage\n", "orrery-log,4"),
-        (b"orrery-log,5\n", "orrery-log,4"),
-        (b"orrery-log,4\ngarbage\n", "line 2"),
-        (b"orrery-log,4\nfinish,1\nfinish,x\n", "line 3"),
-        (b"orrery-log,4\narrive,1,0\n", "line 2"),
-        (b"\xff\xfe\x00", "line 1"),
-    ] {
-        place.write("a.log", log);
-        place.run(&["log", "audit", "a.log"]).refused(&["a.log", says]);
-    }
-}
-
-#[test]
 fn a_workload_that_was_recorded_gives_the_metrics_of_its_scenario() {
     for arrivals in [POISSON, "gamma = { rate_per_s = 150.0, shape = 0.3 }\nduration_s = 2.0"] {
         let place = Place::with("original.toml", small_scenario(arrivals));
@@ -200,14 +183,6 @@ fn a_workload_of_another_seed_is_another_workload() {
     place.run(&["trace", "record", "a.toml", "--out", "two.csv", "--seed", "2"]).ok();
     assert_eq!(place.read("default.csv"), place.read("one.csv"));
     assert_ne!(place.read("one.csv"), place.read("two.csv"));
-}
-
-#[test]
-fn a_closed_loop_cannot_be_recorded() {
-    let path = examples().into_iter().find(|p| p.ends_with("closed-loop.toml"));
-    let path = path.expect("the example of a closed loop");
-    let path = path.to_str().expect("a path in UTF-8");
-    run(&["trace", "record", path, "--out", "w.csv"]).refused(&["closed loop", "not replayed"]);
 }
 
 #[test]
@@ -250,22 +225,6 @@ fn a_log_or_a_policy_that_cannot_be_is_refused() {
     place.run(&out).refused(&["--out", "a.toml/w.csv", "remedy:"]);
     place.run(&["run", "a.toml", "--seed=-1"]).refused(&["--seed", "'-1'"]);
     assert_eq!(place.files(), ["a.toml"]);
-}
-
-#[test]
-fn a_workload_that_is_damaged_is_refused_with_its_line() {
-    let place = Place::with("a.toml", small_scenario("workload = { file = \"w.csv\" }"));
-    place.run(&["run", "a.toml"]).refused(&["w.csv", "arrivals.workload.file", "remedy:"]);
-    let head = "arrival_ns,app,model,size,slo_ns,alone_ns\n";
-    for (row, says) in [
-        ("10,0,0,1,100000000,x\n", &["line 3", "alone_ns", "`x`"][..]),
-        ("1,0,0,1,100000000,5000000\n", &["line 3", "arrival_ns", "5 or later"]),
-        ("10,0,0,1,100000000,5000000\n10,0\n", &["line 4"]),
-        ("10,9,0,1,100000000,5000000\n", &["w.csv: line 3", "`app`", "found `9`"]),
-    ] {
-        place.write("w.csv", format!("{head}5,0,0,1,100000000,5000000\n{row}"));
-        place.run(&["run", "a.toml"]).refused(says);
-    }
 }
 
 /// A warm-up that is longer than the run, and a list that begins late: what is missing has a reason, and what is

@@ -194,34 +194,6 @@ fn a_damaged_entry_is_reported_and_run_again() {
 }
 
 #[test]
-fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
-    let place = place();
-    for (from, to, says) in [
-        ("[[axis]]\nname", "[[axes]]\nname", "did you mean `axis`"),
-        ("model.bert.slo_ms", "model.brt.slo_ms", "did you mean `bert`"),
-        ("poisson.rate_per_s", "poisson.rate_per", "rate_per_s"),
-        ("[60.0, 100.0, 200.0]", "[]", "empty"),
-        ("model.bert.slo_ms", "model.bert.slo_m", "did you mean `slo_ms`"),
-        ("\"nexus\"", "\"nexus[drp=none]\"", "did you mean `drop`"),
-        ("\"nexus\"", "\"nexsu\"", "did you mean `nexus`"),
-        ("seeds = 2", "seeds = 0", "seeds"),
-        ("a.toml", "b.toml", "b.toml"),
-        ("60.0", "0.001", "allow_hopeless_slo"),
-        ("model.bert.slo_ms", "seed", "all cells have the same seeds"),
-    ] {
-        place.write("s.toml", SWEEP.replace(from, to));
-        place.run(&["sweep", "s.toml", "--out", "r"]).refused(&[says]);
-    }
-    place.write("s.toml", "scenario = \"a.toml\"\n");
-    place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["an empty sweep"]);
-    place.write("s.toml", SWEEP);
-    place.write("file", "");
-    place.run(&["sweep", "s.toml", "--out", "file/r"]).refused(&["file/r", "can be written"]);
-    place.run(&["sweep", "s.toml", "--out", "r", "--shard", "3/2"]).refused(&["K from 1 to N"]);
-    place.run(&["sweep", "merge", "nowhere"]).refused(&["manifest.jsonl"]);
-}
-
-#[test]
 fn a_manifest_of_another_result_version_is_refused_with_what_to_do() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/4"]).ok();

@@ -225,45 +225,6 @@ fn a_sweep_of_tokens_is_stored_and_merged_as_one_of_a_scenario() {
 }
 
 #[test]
-fn a_wrong_file_of_tokens_names_the_line_the_key_and_the_remedy() {
-    let with = |from: &str, to: &str| FILE.replacen(from, to, 1);
-    for (text, says) in [
-        (with("kv_blocks = 700", "kv_blocks = 3"), "vLLM would refuse it"),
-        (with("kv_blocks = 700", "kv_blocks = 0"), "tokens.kv_blocks"),
-        (with("kv_blocks", "block_tokns"), "did you mean `block_tokens`?"),
-        (with("rate_per_s = 3.0", "rate_per_s = 0"), "tokens.rate_per_s"),
-        (with("rate_per_s = 3.0", "rate_per_s = 3.0\nstretch = 2.0"), "one of `stretch` and"),
-        (with("count = 60", "count = 0"), "tokens.count"),
-        (with("ttft_ms = 1000", "ttft_ms = 0"), "tokens.slo[0].ttft_ms"),
-        (with("step-rtx4090-llama-3.1-8b", "step-a100"), "step-a100"),
-        (with("\"continuous\"", "\"continuous[budget=4096]\""), "at most 2048"),
-        (with("\"continuous\"", "\"continuous[sequences=300]\""), "at most 256"),
-        (with("\"continuous\"", "\"continuous[order=sjf]\""), "fcfs, edf, orloj"),
-        (with("\"continuous\"", "\"fifo\""), "`fifo` works on requests, and here are tokens"),
-        (with("[\"continuous\",", "[\"continuos\","), "did you mean `continuous`?"),
-        (
-            with(
-                "[tokens]",
-                "[tokens]\nall_reduce = { times = 0, us = 1, token_bytes = 1, bandwidth = 1 }",
-            ),
-            "all_reduce.times",
-        ),
-    ] {
-        let place = Place::with("chat.toml", &text);
-        place.run(&["run", "chat.toml"]).refused(&["chat.toml", says]);
-    }
-    let mine = FILE.replace("\"step-rtx4090-llama-3.1-8b\"", "\"mine.csv\"");
-    let place = Place::with("chat.toml", &mine);
-    let head = "kernel,count,tokens,sequences,prompt,before,decodes,kv,time_us\n";
-    place.write("mine.csv", format!("{head}mlp,32,1,,,,,,10\nattention,32,,,0,0,1,16,x\n"));
-    place.run(&["run", "chat.toml"]).refused(&["mine.csv", "line 3: column `time_us`"]);
-    place.write("mine.csv", format!("{head}mlp,32,1,,,,,,10\nattention,32,,,0,0,1,16,30\n"));
-    place
-        .run(&["run", "chat.toml"])
-        .refused(&["tokens.profile", "do not determine the latency model"]);
-}
-
-#[test]
 fn who_does_not_take_tokens_says_which_command_does() {
     let place = Place::with("chat.toml", FILE);
     for option in [&["--until-ci", "0.1"][..], &["--details", "--out", "x"]] {

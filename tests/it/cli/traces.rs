@@ -42,45 +42,12 @@ fn a_file_is_inspected_as_the_shipped_name_is_but_for_its_name() {
     assert_eq!(facts(&file), facts(&name));
 }
 
-/// What is listed and inspected is no load for that; a scenario that names it is told what to do.
-#[test]
-fn a_trace_that_an_arrival_process_does_not_read_is_told_what_does() {
-    let facts = run(&["trace", "inspect", "azure2021-head199"]).ok();
-    assert!(facts.contains("arrivals") && facts.contains("  workload"), "{facts}");
-    assert!(run(&["trace", "inspect", "azure2019-f500"]).ok().contains("\narrivals  "));
-    let llm = "base_ms = 1.0, per_context_ms = 0.1, per_generated_ms = 0.1";
-    for (arrivals, says) in [
-        ("trace = { file = 'azure2021-head199' }", "use `workload` in place of `trace`"),
-        (&format!("llm = {{ file = 'azure2021-head199', {llm} }}"), "use `workload` in place of"),
-        ("trace = { file = 'azure-llm2023-code' }", "use `llm` in place of `trace`"),
-        ("workload = { file = 'azure2019-f500' }", "use `trace` in place of `workload`"),
-        (&format!("llm = {{ file = 'alpaserve-v100', {llm} }}"), "use `workload` in place of"),
-    ] {
-        let place = Place::with("a.toml", small_scenario(arrivals));
-        place.run(&["run", "a.toml"]).refused(&["a.toml:", "arrivals.", ".file", says]);
-    }
-}
-
 #[test]
 fn a_recorded_workload_is_inspected_as_one() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     place.run(&["trace", "record", "a.toml", "--out", "w.csv"]).ok();
     let facts = place.run(&["trace", "inspect", "w.csv"]).ok();
     assert!(facts.contains("orrery workload") && facts.contains(" 400\n"), "{facts}");
-}
-
-#[test]
-fn a_file_that_is_missing_is_named_with_a_remedy() {
-    run(&["trace", "inspect", "nowhere.csv"]).refused(&["nowhere.csv", "check that the path"]);
-    run(&["trace", "inspect", "azure2019-f50"]).refused(&["azure2019-f50", "check that the path"]);
-}
-
-#[test]
-fn a_file_that_is_empty_is_named_with_a_remedy() {
-    let place = Place::with("empty.csv", "");
-    place.run(&["trace", "inspect", "empty.csv"]).refused(&["empty.csv: line 1", "ends here"]);
-    place.write("empty.csv.gz", "");
-    place.run(&["trace", "inspect", "empty.csv.gz"]).refused(&["empty.csv.gz"]);
 }
 
 #[test]
@@ -116,18 +83,4 @@ fn garbage_is_named_with_what_is_allowed() {
     place
         .run(&["trace", "inspect", "words.csv"])
         .refused(&["words.csv", "the nearest: `access-log`"]);
-}
-
-#[test]
-fn a_line_that_is_damaged_is_named_with_its_column() {
-    let head = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
-    let row = "2023-11-16 18:15:46.6805900,374,44\n";
-    let place = Place::with("llm.csv", format!("{head}{row}2023-11-16 18:15:50.0,-3,1\n"));
-    place.run(&["trace", "inspect", "llm.csv"]).refused(&[
-        "llm.csv: line 3",
-        "ContextTokens",
-        "-3",
-    ]);
-    place.write("llm.csv", format!("{head}{row}yesterday,3,1\n"));
-    place.run(&["trace", "inspect", "llm.csv"]).refused(&["llm.csv: line 3", "TIMESTAMP"]);
 }

@@ -10,7 +10,7 @@ use orrery_sim::rng::Stream;
 /// refused.
 const KEYS: usize = 12;
 /// How many choices are compared for each place in a world.
-const DRAWS: usize = 24;
+const DRAWS: usize = 64;
 /// How often a pair is tried with other company.
 const TRIES: u8 = 8;
 
@@ -33,6 +33,8 @@ pub struct Array<'a> {
     /// Sets of three and more that are refused together.
     pub refused: Vec<World>,
     order: Vec<(usize, usize)>,
+    /// Pairs of worlds that are drawn and not judged yet.
+    drawn: Vec<bool>,
     rng: Stream,
 }
 
@@ -53,7 +55,7 @@ impl<'a> Array<'a> {
         for at in (1..order.len()).rev() {
             order.swap(at, rng.below(at as u64 + 1) as usize);
         }
-        Array { choices, pairs, refused: Vec::new(), order, rng }
+        Array { choices, pairs, refused: Vec::new(), order, drawn: vec![false; n * n], rng }
     }
 
     pub fn pair(&self, a: usize, b: usize) -> Pair {
@@ -77,20 +79,36 @@ impl<'a> Array<'a> {
         self.all().filter(|p| p.2 == Pair::Covered).map(|(a, b, _)| (a, b))
     }
 
-    /// The next world; `None` when every pair has occurred, is refused, or was tried often enough.
+    /// Worlds to be judged at once, at most so many: no pair is looked for twice. None when every pair has occurred, is
+    /// refused, or was tried often enough.
+    pub fn batch(&mut self, most: usize) -> Vec<World> {
+        let n = self.choices.all.len();
+        self.drawn.fill(false);
+        let mut worlds = Vec::new();
+        while worlds.len() < most
+            && let Some(world) = self.draw()
+        {
+            for &a in &world {
+                world.iter().for_each(|&b| self.drawn[a * n + b] = true);
+            }
+            worlds.push(world);
+        }
+        worlds
+    }
+
+    /// The next world.
     pub fn draw(&mut self) -> Option<World> {
-        let (a, b, tries) = loop {
-            let &(a, b) = self.order.last()?;
-            match self.pair(a, b) {
-                Pair::Open(tries) if tries < TRIES => break (a, b, tries),
-                _ => self.order.pop(),
-            };
-        };
+        let n = self.choices.all.len();
+        let mut order = std::mem::take(&mut self.order);
+        order.retain(|&(a, b)| matches!(self.pair(a, b), Pair::Open(tries) if tries < TRIES));
+        self.order = order;
+        let at = self.order.iter().rposition(|&(a, b)| !self.drawn[a * n + b])?;
+        let (a, b) = self.order[at];
+        let Pair::Open(tries) = self.pair(a, b) else { unreachable!("it is open") };
         self.set(a, b, Pair::Open(tries + 1));
         // Should it not occur now, others are tried before it is tried again.
-        let at = self.rng.below(self.order.len() as u64) as usize;
-        let last = self.order.len() - 1;
-        self.order.swap(at, last);
+        let to = self.rng.below(self.order.len() as u64) as usize;
+        self.order.swap(at, to);
         let mut world = vec![a, b];
         if !self.choices.policies().contains(&b) {
             let policy = self.best(&world, self.choices.policies(), self.choices.all.len());
@@ -117,8 +135,11 @@ impl<'a> Array<'a> {
         let mut best = None;
         for _ in 0..draws {
             let choice = among.start + self.rng.below(among.len() as u64) as usize;
-            let gain =
-                world.iter().filter(|&&i| matches!(self.pair(i, choice), Pair::Open(_))).count();
+            let is_new = |i: usize| {
+                let drawn = self.drawn[i * self.choices.all.len() + choice];
+                !drawn && matches!(self.pair(i, choice), Pair::Open(_))
+            };
+            let gain = world.iter().filter(|&&i| is_new(i)).count();
             if best.is_none_or(|(most, _)| gain > most) && self.may_join(world, choice) {
                 best = Some((gain, choice));
             }

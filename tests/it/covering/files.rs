@@ -8,7 +8,7 @@ mod tokens;
 
 use super::array::{Array, Pair};
 use super::judge::Fault;
-use super::world::{Choices, World, shrink};
+use super::world::{Choices, shrink};
 use orrery_sim::policy::parameters::{Allowed, Table};
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -37,7 +37,7 @@ fn by_the_laws(choices: &Choices, judged: fn(&str) -> Option<Vec<Fault>>) -> usi
     let mut array = Array::new(choices, 1);
     let (mut ran, mut refused, mut wrong) = (0, 0, String::new());
     loop {
-        let worlds: Vec<World> = (0..64).map_while(|_| array.draw()).collect();
+        let worlds = array.batch(64);
         if worlds.is_empty() {
             break;
         }

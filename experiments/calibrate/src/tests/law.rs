@@ -285,7 +285,7 @@ fn every_measured_format_has_a_writer_here() {
 
 #[test]
 fn a_scenario_that_is_exactly_right_is_left_alone_in_every_form() {
-    for (seed, written) in (2..).zip(WRITTEN).chain((22..).zip(WRITTEN)) {
+    for (seed, written) in (2..).zip(WRITTEN) {
         let c = calibrated(("", ""), written, seed);
         let evidence = (c.evidence.middle, c.evidence.tail);
         assert_eq!(c.evidence.found, Found::Nothing, "{} {seed}: {evidence:?}", written.name);
@@ -330,16 +330,15 @@ fn the_assumption_that_is_wrong_is_found_and_no_other() {
     names.retain(|name| *name != "sharing of a device");
     assert_eq!(names, CHANGED.map(|c| c.0));
     for (i, written) in WRITTEN.iter().enumerate() {
-        // Every second one for each form, as each run takes its time; a format of two forms has all.
-        for (name, edit) in CHANGED.into_iter().skip(i % 2).step_by(2) {
-            let c = calibrated(edit, written, 7);
-            let what =
-                || format!("{} {name}: {:?}\n{}", written.name, c.evidence, c.document().to_text());
-            let found = c.best.map(|i| c.tried[i].name);
-            assert_eq!(found, Some(name).filter(|_| written.loads != AT_ONCE), "{}", what());
-            assert_eq!(c.recommended.is_some(), found.is_some(), "{}", what());
-            let is_flagged = c.rows().unwrap().iter().any(|row| row.has_flag("recommended"));
-            assert_eq!(is_flagged, found.is_some(), "{}", what());
-        }
+        // One for each form, as each run takes its time.
+        let (name, edit) = CHANGED.into_iter().skip(i % 2).step_by(2).cycle().nth(i / 2).unwrap();
+        let c = calibrated(edit, written, 7);
+        let what =
+            || format!("{} {name}: {:?}\n{}", written.name, c.evidence, c.document().to_text());
+        let found = c.best.map(|i| c.tried[i].name);
+        assert_eq!(found, Some(name).filter(|_| written.loads != AT_ONCE), "{}", what());
+        assert_eq!(c.recommended.is_some(), found.is_some(), "{}", what());
+        let is_flagged = c.rows().unwrap().iter().any(|row| row.has_flag("recommended"));
+        assert_eq!(is_flagged, found.is_some(), "{}", what());
     }
 }

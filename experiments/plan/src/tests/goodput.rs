@@ -17,7 +17,7 @@ fn a_pool_and_its_scenario_have_one_capacity_to_the_digit() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let (mut plan, source) = PlanFile::load(&entry.unwrap().path()).unwrap();
-        (plan.seeds, plan.requests_per_model, plan.precision) = (2, 4_000, 0.02);
+        (plan.seeds, plan.requests_per_model, plan.precision) = (2, 1_000, 0.02);
         let (problem, runs) = (Problem::new(&plan, &source).unwrap(), Runs::new(None));
         for group in &problem.groups {
             let bench = Bench::new(&problem, group, &problem.policies[0], &runs);

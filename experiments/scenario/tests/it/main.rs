@@ -8,7 +8,6 @@ mod closed_loop;
 mod dealt;
 mod delays;
 mod errors;
-mod errors_load;
 mod examples;
 mod imported;
 mod loads;

@@ -261,7 +261,7 @@ fn law_of_the_search() {
     let first = number("ORRERY_FROM").unwrap_or(0);
     let numbers: Vec<u64> = match one {
         Some(one) => vec![one],
-        None => (first..first + worlds.unwrap_or(30)).collect(),
+        None => (first..first + worlds.unwrap_or(12)).collect(),
     };
     let learns = |n: &u64| LEARN.contains(&POLICIES[(n % POLICIES.len() as u64) as usize]);
     let judge = |n: u64| {

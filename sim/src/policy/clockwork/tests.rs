@@ -1,6 +1,5 @@
 //! LOAD and UNLOAD on cases small enough to be worked by hand.
 
-mod decisions;
 mod loads;
 mod naive;
 

@@ -219,7 +219,7 @@ fn coverage_of_probes() {
             for share in [0.97, 1.03] {
                 let rate = world.edge * share;
                 let of = |seed| world.probe(rate, requests, seed, How::USUAL).unwrap();
-                let all: Vec<Probe> = seeds(30).map(of).collect();
+                let all: Vec<Probe> = seeds(12).map(of).collect();
                 let n = all.len();
                 let clearly =
                     |good: bool| all.iter().filter(move |p| p.is_sure() && p.good == good);
@@ -247,7 +247,7 @@ fn coverage_of_searches() {
     for world in known().iter().chain(&longer) {
         for requests in lengths(&[2_000]) {
             let of = |seed| world.search(requests, seed);
-            let all: Vec<Found> = seeds(20).map(of).collect();
+            let all: Vec<Found> = seeds(8).map(of).collect();
             let line = enclosed(world, requests, &all);
             println!("{line}");
             let is_wrong = |f: &&Found| {
