@@ -75,7 +75,7 @@ pub fn arena(
             return Err(PyKeyboardInterrupt::new_err(()));
         };
         for ((name, sha256), runs) in ran {
-            own::join((&name, &sha256), runs, &asked.suite, &mut cells);
+            own::join((name.as_str(), sha256.as_str()), runs, &asked.suite, &mut cells);
         }
         let bounds = || possible::add(&asked, &mut cells, &how);
         if !crate::answers::interruptible(jobs, &Failed::default(), bounds)? {

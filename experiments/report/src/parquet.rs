@@ -18,7 +18,7 @@ fn error(path: &Path, e: impl ToString) -> SpecError {
 pub struct Growing {
     path: PathBuf,
     unfinished: Unfinished,
-    writer: BatchedWriter<File>,
+    writer: polars::io::parquet::write::BatchedWriter<File>,
 }
 
 impl Growing {
@@ -48,7 +48,7 @@ impl Growing {
     ///
     /// # Errors
     /// When there is no room.
-    pub fn finish(self) -> Result<(), SpecError> {
+    pub fn finish(mut self) -> Result<(), SpecError> {
         self.writer.finish().map_err(|e| error(&self.path, e))?;
         self.unfinished.rename(&self.path).map_err(|e| error(&self.path, e))
     }

@@ -150,10 +150,11 @@ fn names(table: &DataFrame) -> Vec<&str> {
 }
 
 fn lines(table: &DataFrame) -> impl Iterator<Item = Vec<Value>> {
-    let value = |column: &Column, i| match column.get(i) {
-        Ok(AnyValue::String(word)) => json!(word),
-        Ok(number) => json!(number.try_extract::<f64>().ok()),
-        Err(_) => Value::Null,
+    let value = |column: &Column, i| {
+        column.get(i).map_or(Value::Null, |cell| match cell.get_str() {
+            Some(word) => json!(word),
+            None => json!(cell.try_extract::<f64>().ok()),
+        })
     };
     (0..table.height()).map(move |i| table.columns().iter().map(|c| value(c, i)).collect())
 }
