@@ -239,7 +239,8 @@ fn a_runner_up_that_holds_where_the_answer_does_not_is_pointed_out() {
         let (answer, worth) = (&found.plan.answers[0], &found.robust.as_ref().unwrap().worth);
         let target = found.plan.problem.plan.target();
         let fails = found.robust.as_ref().unwrap().worst(target).is_some();
-        let room = answer.choices[1].headroom(load).unwrap() - answer.choices[0].headroom(load).unwrap();
+        let room =
+            answer.choices[1].headroom(load).unwrap() - answer.choices[0].headroom(load).unwrap();
         let more = room >= 0.1 || fails && worth.first().is_some_and(|w| !w.gained.is_empty());
         assert_eq!(!worth.is_empty(), more, "{load}: {room}");
         let Some(better) = worth.iter().find(|better| !better.gained.is_empty()) else { continue };
