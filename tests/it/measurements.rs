@@ -100,10 +100,8 @@ pub fn records_in_words() -> String {
         let mean = row[2].trim_matches('*').split(',').next().expect("a mean");
         mean.parse().expect("a number")
     };
-    let ends = with_points
-        .iter()
-        .map(|row| mean(row))
-        .fold((f64::MAX, 0f64), |(a, b), x| (a.min(x), b.max(x)));
+    let ends =
+        with_points.iter().map(mean).fold((f64::MAX, 0f64), |(a, b), x| (a.min(x), b.max(x)));
     let furthest = rows.iter().filter_map(|row| row[4].split(", ").nth(1)?.split(' ').next());
     let furthest = furthest.map(|most| most.parse::<f64>().expect("a share")).fold(0.0, f64::max);
     let naive = with_points.iter().filter(|row| row[3].contains("**")).count();
