@@ -110,7 +110,9 @@ fn what_a_plan_names_is_refused_before_the_first_run_and_what_it_leaves_out_is_s
         let (plan, source) = plan(&with(robust));
         answers(&plan, &source, &[], false).unwrap_err().to_string()
     };
-    assert!(refused("[\"lod=1\"]").contains("did you mean `load`?"));
+    let unknown = refused("[\"lod=1\"]");
+    assert!(unknown.contains("did you mean `load`?"), "{unknown}");
+    assert_eq!(unknown.matches("--what-if").count(), 1, "its option once: {unknown}");
     assert!(refused("[\"noise=2\"]").contains("0.000001 to 1"), "{}", refused("[\"noise=2\"]"));
     let text = answered(&with("[]")).document().to_text();
     assert!(text.contains("Not tried: whether the answer holds"), "{text}");
