@@ -12,11 +12,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ),
     (
         "times may be counted in other units",
-        &["symphony[preset=paper]", "Autoscale.most", "Think.constant_ms"],
-        "a batch of a closed loop under an autoscaler comes 2 us earlier of 589 ms; its cause has not been found",
-    ),
-    (
-        "times may be counted in other units",
         &["clockwork[preset=paper]", "Model.load_ms", "Model.slo_steps", "closed_loop"],
         "a model is unloaded at another instant; its cause has not been found",
     ),
