@@ -20,7 +20,7 @@ use orrery_reproduce::reproduce::{self as papers, Asked, How, Outcome};
 use orrery_reproduce::{figure as of_paper, registry};
 use orrery_plan::{self as plans, PlanFile};
 use orrery_scenario::scenario::file::Timestamps;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_run::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

@@ -11,7 +11,7 @@ use orrery_sweep::seeds::Seeds;
 use orrery_sweep::watch::scope_names;
 use orrery_report::threads;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, Setup, SpecError};
+use orrery_run::{PolicySpec, Setup, SpecError};
 use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Names, Record};

@@ -1,9 +1,10 @@
 //! What can go wrong with a replay: input, device, files, figures.
 
 use orrery_plots::PlotError;
+use orrery_run::SpecError;
 use orrery_scenario::kind::{self, Kind};
+use orrery_scenario::read_text;
 use orrery_scenario::scenario::texts;
-use orrery_scenario::{SpecError, read_text};
 use orrery_sim::log::LogError;
 use serde::de::DeserializeOwned;
 use std::io;

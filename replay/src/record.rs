@@ -11,7 +11,8 @@ use crate::prediction::{ModeName, OverheadAs};
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, inputs_csv};
 use crate::runner::Ran;
-use orrery_scenario::{Scenario, Setup};
+use orrery_run::Setup;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{LogWriter, Names, Record, Terms};
 use serde::{Deserialize, Serialize};
 

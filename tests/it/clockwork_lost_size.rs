@@ -1,7 +1,7 @@
 //! A batch size whose estimate exceeds the SLO is never measured again (Clockwork, as published and as
 //! released). What the sizes above the smallest must still do, and what `probe_s` changes.
 
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{MemoryLog, Record};

@@ -9,8 +9,8 @@
 //! ```
 
 use crate::golden::{check, forms, small};
-use orrery_scenario::PolicySpec;
-use orrery_scenario::setup::{Setup, Workload, applications};
+use orrery_run::PolicySpec;
+use orrery_run::setup::{Setup, Workload, applications};
 use orrery_sim::core::{Delays, Profiler};
 use orrery_sim::latency::{Latency, Noise};
 use orrery_sim::log::LogWriter;
@@ -51,7 +51,7 @@ const COMBINED: [&str; 21] = [
 /// default, and [`COMBINED`]. A new policy is in it by being registered.
 pub fn every_policy() -> Vec<String> {
     let mut all = Vec::new();
-    for table in orrery_scenario::policies::all() {
+    for table in orrery_run::policies::all() {
         let name = table.about.name;
         all.push(name.to_string());
         all.extend(table.presets[1..].iter().map(|(preset, _)| format!("{name}[preset={preset}]")));

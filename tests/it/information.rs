@@ -11,7 +11,7 @@
 //! It cannot see what a policy would know of a request that it never looks at.
 
 use crate::determinism::{crowded, every_policy, policy};
-use orrery_scenario::setup::{Setup, Workload};
+use orrery_run::setup::{Setup, Workload};
 use orrery_sim::latency::Noise;
 use orrery_sim::log::{Closed, MemoryLog, Record};
 use orrery_sim::request::{ActionId, Arrival, RequestId, Source, VecSource};

@@ -4,7 +4,8 @@
 //! requests of many items, late messages, a wrong profile, overload), then a slow time in which most requests come
 //! alone. [`LOCKS`] has who does not, and where that is said.
 
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::ALL;
 use orrery_sim::policy::Outcome;

@@ -5,7 +5,7 @@
 use orrery_reproduce::kinds::applications::run::{OneCell, Tested, World};
 use orrery_reproduce::kinds::applications::table::Applications;
 use orrery_reproduce::registry::find;
-use orrery_scenario::{PolicySpec, Setup};
+use orrery_run::{PolicySpec, Setup};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sweep::grid::{combinations, word};
 

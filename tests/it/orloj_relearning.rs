@@ -1,6 +1,7 @@
 //! Orloj renews its profile from what it measures. Where nothing drifts, that must cost nothing.
 
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 
 /// Two applications, 97 to 3, of which the rare one takes ten times as long; more load than one GPU
 /// carries.

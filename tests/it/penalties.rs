@@ -1,6 +1,7 @@
 //! Costs of late answers: from a scenario to policies, rows, logs and the auditor.
 
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::audit::audit_log;
 use orrery_sim::log::{LogWriter, Names, read_log};
 use orrery_sim::metrics::Metrics;

@@ -11,7 +11,7 @@ mod shepherd;
 mod symphony;
 
 use flate2::read::GzDecoder;
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 use orrery_sim::audit::audit;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::{World, simulate};

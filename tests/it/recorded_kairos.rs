@@ -6,7 +6,8 @@
 //! microsecond; ours does, from the samples that ship with the program.
 
 use flate2::read::GzDecoder;
-use orrery_scenario::{PolicySpec, kairos};
+use orrery_run::PolicySpec;
+use orrery_scenario::kairos;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{World, simulate};

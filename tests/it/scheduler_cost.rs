@@ -1,7 +1,7 @@
 //! `[scheduler]` with every policy: at no cost it changes nothing, and at any cost the books balance.
 
 use crate::determinism::{crowded, every_policy, policy};
-use orrery_scenario::Setup;
+use orrery_run::Setup;
 use orrery_sim::audit::audit;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Record};

@@ -1,7 +1,7 @@
 //! A run ends with its last answer, whatever a policy, an autoscaler or a plan of the cluster still waits for.
 
 use crate::determinism::{crowded, every_policy, policy};
-use orrery_scenario::setup::Setup;
+use orrery_run::Setup;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::simulate;

@@ -4,8 +4,8 @@
 
 use crate::suite::Suite;
 use orrery_results::metric;
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::goodput::Search;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
@@ -59,7 +59,7 @@ impl Asked {
         alone: bool,
         seeds: u32,
     ) -> Result<(Asked, Vec<usize>), SpecError> {
-        let shipped = orrery_scenario::policies::all().map(|table| table.about.name.to_string());
+        let shipped = orrery_run::policies::all().map(|table| table.about.name.to_string());
         let mut policies: Vec<PolicySpec> = Vec::new();
         for name in shipped.filter(|_| !alone).chain(given.iter().cloned()) {
             let policy = PolicySpec::parse(&name)?;

@@ -3,8 +3,8 @@
 use crate::fight::{Asked, Fought, How};
 use crate::league::League;
 use orrery_results::metric;
-use orrery_scenario::SpecError;
-use orrery_scenario::bound::Bound;
+use orrery_run::SpecError;
+use orrery_run::bound::Bound;
 use orrery_sim::stats::mean;
 use orrery_sweep::parts::{Ran, run_parts};
 use std::collections::BTreeSet;

@@ -5,7 +5,8 @@
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::Suite;
 use orrery_results::metric;
-use orrery_scenario::{Scenario, SpecError};
+use orrery_run::SpecError;
+use orrery_scenario::Scenario;
 use orrery_sim::stats::mean;
 use orrery_sweep::goodput::{Search, Searched};
 

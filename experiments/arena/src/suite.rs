@@ -4,8 +4,9 @@
 
 use crate::shipped;
 use orrery_results::pair;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::texts;
-use orrery_scenario::{Scenario, SpecError, read_text};
+use orrery_scenario::{Scenario, read_text};
 use orrery_sweep::hash::{Hasher, sha256};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use crate::board::mean_over;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::suite::{Half, Suite};
 use orrery_results::metric;
-use orrery_scenario::{PolicySpec, SpecError, policies};
+use orrery_run::{PolicySpec, SpecError, policies};
 use orrery_sim::policy::parameters::{Allowed, Row, Table};
 use orrery_sim::rng::Stream;
 

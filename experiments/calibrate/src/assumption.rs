@@ -4,11 +4,12 @@
 
 use crate::case::Case;
 use crate::value::What;
-use orrery_scenario::policies::batch_unit;
-use orrery_scenario::replication::MeasuredSizes;
+use orrery_run::PolicySpec;
+use orrery_run::policies::batch_unit;
+use orrery_run::replication::MeasuredSizes;
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::LatencyPart;
 use orrery_scenario::scenario::file::LatencyLaw;
-use orrery_scenario::{PolicySpec, Scenario};
 use toml::{Table, Value};
 
 /// Keys of a scenario with new values.

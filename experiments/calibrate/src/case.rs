@@ -4,9 +4,10 @@ use crate::Asked;
 use crate::value::{Values, What};
 use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, Spacing, read};
 use orrery_results::metric;
-use orrery_scenario::replication::Unmeasured;
+use orrery_run::replication::Unmeasured;
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::Timestamps;
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_sweep::notes::unmeasured_in_words;
 use orrery_traces::Input;
@@ -510,7 +511,7 @@ fn apps_of(
     let Some(model) = &point.model else { return Ok(None) };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let place = format!("{}: model", measured.name);
-    orrery_scenario::error::known(&place, model, &names)?;
+    orrery_run::error::known(&place, model, &names)?;
     if names.len() == 1 {
         return Ok(None);
     }

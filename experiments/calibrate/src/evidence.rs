@@ -15,7 +15,7 @@ use crate::assumption::Changes;
 use crate::case::Case;
 use crate::fit::Tried;
 use crate::value::{MIDDLE, TAIL, Values, What, mean_of};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 
 /// Runs of each scenario.

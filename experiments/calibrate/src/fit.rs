@@ -3,7 +3,8 @@
 use crate::assumption::{Assumption, Changes, Objective, Range, World};
 use crate::case::Case;
 use crate::value::{Values, What, mean_of};
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

@@ -36,7 +36,8 @@ pub use orrery_import::{ARRIVALS, Arriving, Options};
 pub use value::{Values, WHAT};
 
 use orrery_report::Progress;
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use rayon::prelude::*;
 use std::path::Path;
 

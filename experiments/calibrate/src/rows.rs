@@ -6,7 +6,7 @@ use crate::errors::{Part, error};
 use crate::evidence::{Found, Noise};
 use crate::value::{MIDDLE, TAIL, Values, WHAT};
 use orrery_results::{RESULT_VERSION, Row};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::scenario_cell::inputs_sha256;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use clap::{
 use orrery_report::manual::{Shell, completions};
 use orrery_report::page::{WITHOUT_EFFECT, version_of};
 use orrery_report::{self as output, Answer};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

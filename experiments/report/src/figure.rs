@@ -5,8 +5,8 @@ use super::voice::say;
 use super::whole_file::write_atomically;
 use orrery_plots::{Figure, Layout, PlotError, RowFilter};
 use orrery_results::{Row, metric};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_run::SpecError;
+use orrery_run::error::nearest;
 use std::path::Path;
 
 /// Passes when a picture's name ends in `.svg`, `.png` or `.pdf`.

@@ -22,7 +22,7 @@ pub mod width;
 
 use clap::{Args, ValueEnum};
 use orrery_results::{JsonRows, Row, Wide, is_metric};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 pub use page::Page;
 use page::WITHOUT_EFFECT;
 pub use progress::Progress;

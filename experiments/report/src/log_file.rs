@@ -1,6 +1,7 @@
 //! Schedule logs that are read.
 
-use orrery_scenario::{SpecError, kind, read_text};
+use orrery_run::SpecError;
+use orrery_scenario::{kind, read_text};
 use orrery_sim::log::{LogReader, read_log};
 use orrery_sim::tokens;
 use std::fs::File;

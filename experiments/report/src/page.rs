@@ -24,7 +24,7 @@ pub use text::with_interval;
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};
 use super::width;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 
 impl Page {

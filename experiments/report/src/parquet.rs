@@ -4,7 +4,7 @@
 
 use crate::whole_file::Unfinished;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use polars::prelude::*;
 use std::fs::File;
 use std::path::{Path, PathBuf};

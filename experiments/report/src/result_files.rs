@@ -2,7 +2,8 @@
 
 use glob::glob;
 use orrery_results::{Row, header, rows_in};
-use orrery_scenario::{SpecError, read_text};
+use orrery_run::SpecError;
+use orrery_scenario::read_text;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@
 
 use super::whole_file::{Growing, check_folder, check_place};
 use orrery_results::{COLUMNS, JsonRows, Row, Wide, csv_lines};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 

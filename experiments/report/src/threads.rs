@@ -1,6 +1,6 @@
 //! Threads for runs.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// A pool of so many threads; one for each core when 0.
 ///

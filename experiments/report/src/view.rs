@@ -8,7 +8,7 @@ use crate::figure::{Size, changing, figure_of, unsuitable};
 use clap::ValueEnum;
 use orrery_plots::{Figure, PlotError, RowFilter, SeriesView, Window};
 use orrery_results::{DistributionRow, Row, metric};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 pub use tables::Tables;
 
 /// What of a table is drawn, and how.

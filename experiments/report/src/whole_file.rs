@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all: under another name first, then renamed.
 
 use super::voice::say_more;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

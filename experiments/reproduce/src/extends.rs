@@ -2,7 +2,7 @@
 //! A file that lists other systems takes over none of the keys that name systems.
 
 use super::shipped;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::place::{Source, parse_error};
 use orrery_scenario::scenario::texts;
 use std::ops::Range;

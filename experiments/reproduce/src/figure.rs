@@ -11,7 +11,7 @@ use super::runner::Runner;
 use orrery_plots::{Figure, Picture, PictureKind, picture as drawn};
 use orrery_report::figure::{Size, changing, check_name, save};
 use orrery_results::{Row, UNITLESS, pairs};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 
 mod empty;

@@ -4,8 +4,8 @@
 use super::experiment::{Experiment, Frame, KindEntry};
 use super::kinds::KINDS;
 use orrery_results::distinct;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
+use orrery_run::SpecError;
+use orrery_run::error::known;
 use orrery_scenario::reference::{Reference, Table, names};
 use orrery_scenario::scenario::place::{Source, parse_error};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

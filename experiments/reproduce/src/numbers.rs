@@ -1,7 +1,7 @@
 //! The paper's own numbers. They stand beside ours and never enter a run.
 
 use orrery_results::{Row, distinct, pairs};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};

@@ -2,8 +2,9 @@
 
 use super::experiment::Experiment;
 use super::{extends, file, shipped};
+use orrery_run::SpecError;
 use orrery_scenario::scenario::place::Source;
-use orrery_scenario::{SpecError, kind, read_text};
+use orrery_scenario::{kind, read_text};
 
 pub use shipped::{Cause, absent, by_paper, causes, citation, ids, numbers};
 

@@ -3,7 +3,7 @@
 
 use orrery_report::page::Part;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::seeds::Seeds;

@@ -1,8 +1,8 @@
 //! `search` of a system: the keys of a search for the best pool.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
+use orrery_run::limits::{SEEDS_MAX, count};
 use orrery_scenario::defaults::one;
-use orrery_scenario::limits::{SEEDS_MAX, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The files that are shipped: all that is in `files/` and `data/`. `build.rs` lists them.
 
-use orrery_scenario::SpecError;
-use orrery_scenario::error::{hint, one_of};
+use orrery_run::SpecError;
+use orrery_run::error::{hint, one_of};
 use serde::Deserialize;
 
 /// An experiment that is shipped.

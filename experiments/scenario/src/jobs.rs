@@ -14,7 +14,7 @@ use crate::own::{World, WorldFile};
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_run::limits::{COUNT_MAX, SEEDS_MAX};
 use orrery_run::policies;
 use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};

@@ -2,7 +2,7 @@
 //! command it is for.
 
 use crate::whole::read_text;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 use toml::Table;
 

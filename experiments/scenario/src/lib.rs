@@ -29,7 +29,7 @@
 //!     assert_eq!(total.offered, 5_000);
 //!     println!("{policy}: {:.3} in time", total.finish_rate());
 //! }
-//! # Ok::<(), orrery_scenario::SpecError>(())
+//! # Ok::<(), orrery_run::SpecError>(())
 //! ```
 
 pub mod defaults;
@@ -46,9 +46,6 @@ pub mod search;
 pub mod tokens;
 pub mod whole;
 
-pub use orrery_run::{
-    PolicySpec, Setup, SpecError, bound, error, limits, policies, policy_spec, replication, setup,
-};
 pub use scenario::{Scenario, zoo};
 pub use whole::read_text;
 

@@ -2,7 +2,7 @@
 
 use crate::range::within;
 use orrery_import::Options;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::part::Slice;
 use orrery_traces::samples;

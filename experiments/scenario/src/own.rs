@@ -4,7 +4,7 @@ use crate::kind::{self, Kind};
 use crate::scenario::place::Source;
 use crate::scenario::texts;
 use crate::whole::read_text;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_run::policy_spec::{Registry, Spec};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

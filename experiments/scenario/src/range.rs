@@ -1,6 +1,6 @@
 //! Numbers of files that must lie in a range.
 
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 
 /// A number that must lie in a range, with its key and its unit.
 pub(crate) fn within(

@@ -38,8 +38,8 @@ use crate::whole::read_text;
 pub use load::check::selection;
 pub use measured::PROFILE_VERSION;
 pub use on_kinds::LatencyPart;
-use orrery_run::error::SpecError;
-use orrery_run::policy_spec::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::SpecError;
 pub use vary::{InputFile, changed, with_keys};
 
 use expand::Origins;

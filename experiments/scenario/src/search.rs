@@ -5,11 +5,11 @@ mod capacity;
 mod tests;
 
 pub use capacity::{alone, capacity_per_s};
-pub use orrery_run::search::*;
+use orrery_run::search::{Load, Subject};
 
 use crate::scenario::Scenario;
-use orrery_run::policy_spec::PolicySpec;
-use orrery_run::setup::Setup;
+use orrery_run::PolicySpec;
+use orrery_run::Setup;
 use orrery_sim::time::Span;
 
 /// A scenario under a policy as a search probes it.

@@ -1,7 +1,7 @@
 //! Files that are read whole: TOML files, result tables, plans, entries of a sweep. One reader, with a
 //! limit. Logs and workloads are streams, which have readers of their own.
 
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_traces::open::reads_files;
 use std::fs::File;
 use std::io::{self, Read};

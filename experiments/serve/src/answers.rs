@@ -3,7 +3,7 @@
 
 use super::question::Question;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_sim::driver::ready::{UntilTold, until_told};
 use orrery_sweep::goodput::Search;

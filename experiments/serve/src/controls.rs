@@ -1,9 +1,9 @@
 //! What of a scenario can be changed on the page: keys of the file, with units and bounds.
 
 use orrery_results::{metric, system_of};
-use orrery_scenario::SpecError;
-use orrery_scenario::limits::DEVICES_MAX;
-use orrery_scenario::policies;
+use orrery_run::SpecError;
+use orrery_run::limits::DEVICES_MAX;
+use orrery_run::policies;
 use orrery_scenario::scenario::Scenario;
 use orrery_sweep::hash::spec_sha256;
 use serde::Serialize;

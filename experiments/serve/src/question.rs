@@ -4,8 +4,8 @@ use super::controls::{
     BATCH_MAX, Controls, LOAD, POPULARITY, REQUESTS, SEEDS, SEEDS_MAX, has_batch_max,
 };
 use orrery_results::PolicyText;
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
 use toml::Value;
 
 /// More policies than that are no comparison.

@@ -4,8 +4,8 @@
 use orrery_explain::explain::worst_of_run;
 use orrery_report::page::{Field, Page, Part, Table};
 use orrery_results::Row;
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sweep::details;
 use orrery_sweep::page::{drawn, finish_rates};
 use orrery_sweep::run_report::of_run;

@@ -7,7 +7,7 @@ use crate::scenario_cell::{Cell, Subject};
 use crate::seeds::Seeds;
 use orrery_report::Progress;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 
 /// What was found.

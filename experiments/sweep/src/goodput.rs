@@ -14,12 +14,12 @@
 //! and seed, and a rate only stretches them; each seed is a search of its own, so the interval over
 //! seeds is the search's spread.
 
-pub use orrery_scenario::search::Criterion;
+pub use orrery_run::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use orrery_results::metric;
-use orrery_scenario::SpecError;
-use orrery_scenario::search::{Bracket, Doubt, Found, How, Probe, Terms, fewest};
+use orrery_run::SpecError;
+use orrery_run::search::{Bracket, Doubt, Found, How, Probe, Terms, fewest};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::page::{asked, verdict};
 use crate::scenario_cell::Subject;
 use orrery_report::page::{Field, Page, Part, TO_KNOW, Table, reading};
 use orrery_results::{Row, metric};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// The document; `each` has the answers by policy and seed.
 ///

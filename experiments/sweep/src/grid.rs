@@ -1,7 +1,7 @@
 //! Axes and points: the combinations of a sweep or an experiment, in one fixed order: points, then axes,
 //! the first changing slowest.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::rng::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -19,7 +19,7 @@ use orrery_report::threads::pool;
 use orrery_report::whole_file::write_atomically;
 use orrery_report::{Answer, Format, Output, leave_page, tell};
 use orrery_results::{JsonRows, Row, Wide};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 
 /// Up to so many cells the text, JSON and the page are made.

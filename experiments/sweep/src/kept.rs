@@ -4,7 +4,7 @@ use super::replication::Replication;
 use super::seeds::Seeds;
 use super::store::{Entry, Store};
 use orrery_report::say;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 
 /// Where finished cells are kept, if anywhere.

@@ -38,4 +38,4 @@ mod tokens_search;
 pub mod watch;
 pub mod work;
 
-pub use orrery_scenario::replication;
+pub use orrery_run::replication;

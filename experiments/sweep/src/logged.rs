@@ -1,8 +1,8 @@
 //! A run with its schedule log in a file: whole, or not there at all.
 
 use orrery_report::whole_file::{Unfinished, unwritable};
+use orrery_run::{PolicySpec, Setup, SpecError};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::driver::ready;
 use orrery_sim::log::{LogWriter, Names};
 use orrery_sim::metrics::Metrics;

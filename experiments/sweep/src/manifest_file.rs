@@ -14,7 +14,7 @@ use super::manifest::{Head, ListedCell, Lister};
 use super::scenario_cell::Subject;
 use orrery_report::whole_file::Growing;
 use orrery_results::RESULT_VERSION;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::whole::WHOLE_MAX;
 use serde::{Deserialize, Serialize};
 use std::fs::File;

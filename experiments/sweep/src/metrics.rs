@@ -1,8 +1,8 @@
 //! Whether what a file names is a metric: asked before the first run.
 
 use orrery_results::{is_metric, metrics};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_run::SpecError;
+use orrery_run::error::nearest;
 
 /// Passes when rows may have this metric.
 ///

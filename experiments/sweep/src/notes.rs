@@ -5,9 +5,10 @@ use super::rows::seeds_of;
 use super::scenario_cell::Subject;
 use orrery_report::say;
 use orrery_results::{Flags, Row, metric};
-use orrery_scenario::policies::batch_unit;
+use orrery_run::PolicySpec;
+use orrery_run::policies::batch_unit;
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::caveats::CAVEATS;
-use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::metrics::LEAST_ARRIVALS;
 
 /// What flags of a run say.
@@ -298,7 +299,7 @@ mod tests {
             )
         };
         let mut units = Vec::new();
-        for table in orrery_scenario::policies::all() {
+        for table in orrery_run::policies::all() {
             let Ok(policy) = PolicySpec::parse(&format!("{}[max_batch=8]", table.about.name))
             else {
                 continue;

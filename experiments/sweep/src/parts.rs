@@ -2,7 +2,7 @@
 
 use orrery_report::threads::pool;
 use orrery_report::{Progress, say};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,10 +4,11 @@ use super::goodput::{Search, Searched, over_in_warm_up};
 use super::replication::Replication;
 use super::watch::scope_names;
 use orrery_results::metric;
+use orrery_run::search::{self, How, Load, Probe, REQUESTS_ENDLESS};
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::Arrivals;
-use orrery_scenario::search::{self, How, Load, Probe, REQUESTS_ENDLESS, capacity_per_s};
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::search::{capacity_per_s, subject};
 use orrery_sim::time::Span;
 use toml::Value;
 
@@ -61,7 +62,7 @@ impl Searched for Scenario {
             let capacity_per_s = capacity_per_s(self, &setup, Some(policy), None);
             Load::Steady { rate_per_s: Scenario::rate(self)?, capacity_per_s }
         };
-        let rule = search.terms().rule(search::subject(self, &setup, policy, load), how);
+        let rule = search.terms().rule(subject(self, &setup, policy, load), how);
         let warm_up = rule.warm_up;
         let probe = search::probe(&setup, policy, seed, rule)?;
         let remedy = "choose a longer one (a list: `replay.times`), or lower `warm_up_s`";
@@ -146,7 +147,7 @@ pub fn least_warm_up_s(
     let setup = endless(scenario.clone()).setup(scenario.seed)?;
     let of = |policy: &PolicySpec| {
         let load = Load::Steady { rate_per_s: 1.0, capacity_per_s: None };
-        let subject = search::subject(scenario, &setup, policy, load);
+        let subject = subject(scenario, &setup, policy, load);
         let rule =
             search.terms().rule(search::Subject { warm_up: Span::ZERO, ..subject }, How::USUAL);
         rule.warm_up.as_secs_f64()

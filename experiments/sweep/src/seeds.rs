@@ -3,7 +3,7 @@
 use super::replication::Replication;
 use clap::Args;
 use orrery_report::page::counted;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::stats;
 use serde::{Deserialize, Serialize};
 

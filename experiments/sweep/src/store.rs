@@ -17,7 +17,7 @@ use super::replication::Replication;
 use super::scenario_cell::Subject;
 use orrery_report::whole_file::{check_folder, write_atomically_by};
 use orrery_results::RESULT_VERSION;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::whole::{WHOLE_MAX, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::own::{OwnWorld, Spec, flushed};
 use super::replication::Replication;
 use orrery_results::metric;
 use orrery_results::metric::{Column, Metric};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::tokens::{MadeTokens, Tokens};
 use orrery_sim::time::Span;
 use orrery_sim::tokens::log::{LogWriter, Terms};

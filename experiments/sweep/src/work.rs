@@ -5,7 +5,7 @@ use super::manifest::{ListedCell, RunsLines, runs_of};
 use super::manifest_file::ManifestFile;
 use super::store::{Entry, Store};
 use orrery_report::{say, say_more};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::time::Instant;
 
 /// What is known of a cell before it is run.

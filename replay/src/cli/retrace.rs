@@ -9,7 +9,8 @@ use crate::profile::ProfileFile;
 use crate::record::{RUN_FORMAT, RunRecord};
 use crate::retrace::{read_inputs, retrace};
 use clap::Args;
-use orrery_scenario::{PolicySpec, Scenario, read_text};
+use orrery_run::PolicySpec;
+use orrery_scenario::{Scenario, read_text};
 use std::path::{Path, PathBuf};
 
 /// `orrery-replay retrace`.

@@ -8,7 +8,7 @@ use crate::driver::{Options, replay};
 use crate::error::Error;
 use crate::quantiles::quantile;
 use crate::threads::{Placement, Unpinned};
-use orrery_scenario::{PolicySpec, Setup};
+use orrery_run::{PolicySpec, Setup};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::World;
 use orrery_sim::observer::{Batch, Observer};

@@ -2,7 +2,7 @@
 
 use super::fit::Form;
 use crate::error::Error;
-use orrery_scenario::Setup;
+use orrery_run::Setup;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! What a load of 1 is: the most requests a second that the devices carry at best. And which batches a device
 //! cannot take.
 
-use orrery_scenario::{PolicySpec, Setup};
+use orrery_run::{PolicySpec, Setup};
 use orrery_sim::latency::Latency;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;

@@ -7,7 +7,8 @@
 //!
 //! `cargo bench -p orrery-benches --features run --bench costs --no-run` names the program; without arguments it does nothing.
 
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::driver::ready;
 use orrery_sim::log::LogWriter;
 use std::io::Write;

@@ -6,7 +6,8 @@
 //! ```
 
 use orrery_benches::processor_time;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::jobs::job::{Cluster, Job, MB};
 use orrery_sim::jobs::{policy, world};
 use orrery_sim::time::Span;

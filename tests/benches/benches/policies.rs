@@ -3,7 +3,8 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 
 const LIGHT: &str = include_str!("../cases/one-gpu-load-0.9.toml");
 const OVERLOAD: &str = include_str!("../cases/one-gpu-load-2.5.toml");

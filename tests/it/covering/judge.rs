@@ -3,7 +3,7 @@
 use super::run::Ran;
 use crate::recount::Recount;
 use orrery_results::Row;
-use orrery_scenario::bound::Bound;
+use orrery_run::bound::Bound;
 use orrery_sim::audit::{Finding, audit_log};
 use orrery_sim::cluster::Sharing;
 use orrery_sim::log::read_log;

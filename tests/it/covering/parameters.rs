@@ -5,7 +5,7 @@ use super::edit::Edits;
 use super::judge;
 use super::run::{Ended, run};
 use super::table::{BASE, cluster::MEMORY};
-use orrery_scenario::policies;
+use orrery_run::policies;
 use orrery_sim::policy::parameters::{Allowed, Table};
 use orrery_sim::rng::Stream;
 use rayon::prelude::*;

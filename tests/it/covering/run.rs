@@ -1,7 +1,8 @@
 //! One run of a world, with everything that it showed.
 
 use orrery_results::Row;
-use orrery_scenario::{Scenario, Setup};
+use orrery_run::Setup;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{LogWriter, MemoryLog, Record};
 use orrery_sweep::logged;
 use orrery_sweep::replication::Replication;
@@ -65,7 +66,7 @@ pub fn run(text: &str) -> Ended {
 }
 
 fn try_run(text: &str) -> Result<Ran, String> {
-    let whole = |e: orrery_scenario::SpecError| e.to_string();
+    let whole = |e: orrery_run::SpecError| e.to_string();
     let scenario = Scenario::from_text(&format!("{}world.toml", folder()), text).map_err(whole)?;
     let policies = scenario.policies().map_err(whole)?;
     let (policy, seed) = (&policies[0], scenario.seed);

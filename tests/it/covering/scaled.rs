@@ -2,7 +2,7 @@
 
 use super::run::Ran;
 use orrery_results::PolicyText;
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_sim::log::Record;
 use toml::Value;
@@ -48,7 +48,7 @@ fn scale(key: &str, value: &mut Value) {
 /// A policy with its times doubled.
 fn slower(text: &str) -> Option<String> {
     let spec = PolicySpec::parse(text).ok()?;
-    let table = orrery_scenario::policies::all().find(|t| t.about.name == spec.system())?;
+    let table = orrery_run::policies::all().find(|t| t.about.name == spec.system())?;
     let name = spec.name();
     // As released Kairos rounds its means to whole milliseconds, and INFER4 decides on loads every 100 us.
     if name == "kairos" || text.contains("infer4") {

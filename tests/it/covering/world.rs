@@ -56,7 +56,7 @@ impl Choices {
     /// These keys of a scenario, and every policy with every preset.
     pub fn of(keys: Vec<Key>) -> Choices {
         let mut policies: Vec<String> = Vec::new();
-        for table in orrery_scenario::policies::all() {
+        for table in orrery_run::policies::all() {
             let name = table.about.name;
             policies.push(name.to_string());
             let others = table.presets.iter().skip(1);

@@ -5,7 +5,7 @@ use crate::suite::Suite;
 use orrery_reproduce::claims::Verdict;
 use orrery_reproduce::numbers::is_at;
 use orrery_results::{Row, is_metric, metric, system_of};
-use orrery_scenario::{PolicySpec, policies};
+use orrery_run::{PolicySpec, policies};
 use orrery_sweep::replication::{Measure, Replication};
 
 fn headlines() -> Headlines {

@@ -2,7 +2,7 @@ use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::{INDEX, Suite};
 use crate::{document, rows};
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 use std::path::Path;
 
 const SCENARIO: &str = "

@@ -5,7 +5,7 @@ use crate::league::League;
 use crate::possible;
 use crate::suite::Suite;
 use orrery_results::metric;
-use orrery_scenario::{PolicySpec, policies};
+use orrery_run::{PolicySpec, policies};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use crate::rates::{SEEDS, part, rates, search, searched};
 use crate::suite::Suite;
 use crate::{document, rows};
 use orrery_results::{metric, to_csv};
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 
 #[test]
 fn a_rate_is_asked_for_where_a_process_of_a_few_models_has_one() {

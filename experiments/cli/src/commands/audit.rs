@@ -2,7 +2,7 @@
 
 use clap::Args;
 use orrery_report::{Answer, log_file};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::audit::Auditor;
 use orrery_sim::jobs;
 use orrery_sim::jobs::record::JobObserver;

@@ -7,7 +7,8 @@ use orrery_import::{Arriving, Options};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, Forms, Output};
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use std::path::PathBuf;
 
 /// `orrery calibrate`.

@@ -6,7 +6,7 @@
 use clap::{Args, ValueEnum};
 use orrery_report::Answer;
 use orrery_report::tables::Text;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::costs::{Rates, used_s};
 use orrery_sweep::manifest::{Head, ListedCell};
 use orrery_sweep::store::{Entry, Store};

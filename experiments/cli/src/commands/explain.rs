@@ -3,7 +3,7 @@
 use orrery_explain::explain::{Failure, explain, tokens, worst};
 use orrery_report::Answer;
 use orrery_report::log_file;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::request::RequestId;
 use std::path::PathBuf;
 

@@ -9,8 +9,8 @@ use orrery_import::{
 use orrery_report::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT, counted};
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, whole_page};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::hint;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
 use orrery_scenario::scenario::file::Timestamps;
 use orrery_sim::time::Span;
 use orrery_traces::Input;

@@ -5,10 +5,10 @@ use clap::Args;
 use orrery_report::Answer;
 use orrery_report::tables::Text;
 use orrery_reproduce::{describe, registry, reproduce};
-use orrery_scenario::error::{hint, one_of};
+use orrery_run::error::{hint, one_of};
+use orrery_run::{SpecError, policies};
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
-use orrery_scenario::{SpecError, policies};
 use orrery_sim::policy::parameters::Table;
 use std::fmt::Write;
 

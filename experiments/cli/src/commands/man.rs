@@ -4,7 +4,7 @@ use clap::Args;
 use orrery_report::Answer;
 use orrery_report::manual::pages;
 use orrery_report::whole_file::{check_place, unwritable, write_atomically};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::PathBuf;
 
 /// `orrery self man`.

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
 use orrery_reproduce::registry;
-use orrery_scenario::policies;
+use orrery_run::policies;
 use orrery_scenario::zoo::ZOOS;
 use std::ffi::OsStr;
 

@@ -7,7 +7,7 @@ use orrery_report::result_files;
 use orrery_reproduce::reproduce::{self, Asked};
 use orrery_reproduce::{document, registry};
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::page::of_cells;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

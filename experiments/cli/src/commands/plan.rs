@@ -10,7 +10,7 @@ use orrery_report::figure::{Size, check_name};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_report::{Answer, Forms, Output, tell};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::PathBuf;
 
 /// `orrery plan`.

@@ -4,7 +4,7 @@ use orrery_report::Answer;
 use orrery_report::figure::{check_name, save};
 use orrery_report::view::{Tables, View, figure};
 use orrery_report::whole_file::check_place;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::PathBuf;
 
 /// `orrery plot`.

@@ -29,7 +29,7 @@ use orrery_report::Answer;
 use orrery_report::page::{self as page_file, WITHOUT_EFFECT};
 use orrery_report::tell;
 use orrery_report::whole_file::{check_place, write_atomically};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use outcome::{Compared, Outcome};
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -7,7 +7,7 @@ mod frame;
 pub use args::Results;
 
 use orrery_report::Answer;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// `orrery results`.
 ///

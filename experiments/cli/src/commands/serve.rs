@@ -19,7 +19,7 @@ use super::set::Set;
 use clap::Args;
 use orrery_report::threads::pool;
 use orrery_report::{Answer, say};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_serve::Desk;
 use shared::{Shared, file_now};
 use std::io::Write;

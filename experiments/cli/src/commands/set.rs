@@ -2,7 +2,7 @@
 
 use clap::Args;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use toml::Value;
 
 /// Keys that are set.

@@ -5,7 +5,7 @@ use orrery_explain::timeline::{Failure, Selection, write_batches, write_trace};
 use orrery_report::Answer;
 use orrery_report::log_file;
 use orrery_report::whole_file::{Unfinished, check_place, unwritable};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::log::LogReader;
 use orrery_sim::request::RequestId;
 use orrery_sim::time::{Span, Time};

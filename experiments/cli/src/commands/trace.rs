@@ -4,7 +4,7 @@ use clap::Subcommand;
 use orrery_import::{self as import, File};
 use orrery_report::Answer;
 use orrery_report::whole_file::{Unfinished, check_place, unwritable};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_traces::inspect::{format_of, inspect_with};
 use orrery_traces::shipped::{shipped, shipped_names};

@@ -4,8 +4,8 @@
 
 use super::{Failure, Fared, story, worst};
 use orrery_report::log_file;
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::log::{LogReader, LogWriter, read_log};
 use orrery_sweep::logged::{names, run_with_log};
 use std::cell::RefCell;

@@ -8,7 +8,8 @@ use crate::search::robust::{self, Robust};
 use crate::search::solve::solve_problem;
 use crate::search::solved::Solved;
 use orrery_results::Row;
-use orrery_scenario::{Scenario, SpecError};
+use orrery_run::SpecError;
+use orrery_scenario::Scenario;
 use orrery_sweep::notes::say_slow;
 
 /// A plan with its what-ifs, answered.

@@ -7,7 +7,7 @@ use crate::search::solved::Solved;
 use orrery_plots::{Figure, Picture, RowFilter, Steps, picture};
 use orrery_report::figure::{Size, save, unsuitable};
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 
 const COST: &str = orrery_results::metric::COST_PER_HOUR;

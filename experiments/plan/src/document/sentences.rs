@@ -7,7 +7,7 @@ use crate::input::problem::Problem;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::solved::Solved;
 use crate::search::too_few::TooFew;
-use orrery_scenario::bound::Bound;
+use orrery_run::bound::Bound;
 
 impl Problem {
     /// What is asked, in a sentence.

@@ -7,7 +7,7 @@
 //!
 //! Times are whole milliseconds and prices whole millionths of a dollar, so that the integral is exact.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Span;
 use orrery_solvers::Price;
 use schemars::JsonSchema;

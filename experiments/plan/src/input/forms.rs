@@ -4,8 +4,8 @@
 use crate::input::file::{Instance, PlanFile, Pools};
 use crate::input::loss::Survive;
 use crate::input::prices::Buy;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::hint;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
 
 impl PlanFile {
     /// Keys that only some forms of a plan know.

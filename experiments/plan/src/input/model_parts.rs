@@ -1,7 +1,7 @@
 //! The load of a scenario dealt out to its models: a part for each of them, or for some.
 
 use crate::input::file::PlanFile;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::file::{App, Arrivals, Model, ScenarioFile};
 
 /// Each model with its name and its load in requests/s.

@@ -6,9 +6,9 @@
 
 use crate::input::prices::{Buy, PriceList, Sale};
 use crate::input::what_if::milliseconds;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::hint;
-use orrery_scenario::limits::COUNT_MAX;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
+use orrery_run::limits::COUNT_MAX;
 use orrery_scenario::zoo::Zoo;
 use std::path::Path;
 

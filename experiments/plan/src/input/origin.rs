@@ -3,12 +3,13 @@
 
 use crate::input::devices::devices;
 use crate::input::file::{Instance, PlanFile, Pools, Source};
-use orrery_scenario::error::{hint, nearest};
+use orrery_run::error::{hint, nearest};
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use orrery_scenario::kind;
 use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 use orrery_scenario::zoo::{ZOOS, Zoo};
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sweep::goodput::Search;
 use orrery_sweep::scenario_search::least_warm_up_s;
 use std::path::Path;

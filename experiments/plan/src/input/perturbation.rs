@@ -1,7 +1,7 @@
 //! What a plan's scenario is put under: noise, delays, slower models, SLOs by a factor. What-ifs set it.
 
 use crate::input::repeated;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::disturbance::BatchNoise;
 use orrery_scenario::scenario::file::{LatencyLaw, Model, Noise, ScenarioFile};
 

@@ -3,10 +3,10 @@
 //! A list is a file of its own, so that several plans share it and it is renewed in one place. Some travel in
 //! the program, under their names; another is named by its path from the plan's folder.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
+use orrery_run::limits::COUNT_MAX;
 use orrery_scenario::defaults::one;
-use orrery_scenario::error::hint;
-use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::scenario::place::Source;
 use orrery_scenario::scenario::texts;
 use orrery_solvers::{Pack, Price, Tariff};

@@ -16,12 +16,14 @@ use crate::input::prices::{Buy, Sale};
 use crate::input::request_list::{OfList, settled};
 use crate::input::trace_day::of_trace;
 use crate::input::trace_step::{self, KeptSteps, Trace};
+use orrery_run::search::warm_up;
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::{
     App, Arrivals, LatencyLaw, Model, Noise, RateBy, ScenarioFile,
 };
+use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::search::longest_slo;
-use orrery_scenario::search::{capacity_per_s, warm_up};
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::Span;
 use orrery_solvers::{Pack, Price};

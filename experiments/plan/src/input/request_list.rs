@@ -2,8 +2,9 @@
 
 use crate::input::file::PlanFile;
 use crate::input::origin::written;
+use orrery_run::SpecError;
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::RateBy;
-use orrery_scenario::{Scenario, SpecError};
 
 /// How the list of a plan is replayed at its load, and at others.
 #[derive(Clone, Copy, Debug, PartialEq)]

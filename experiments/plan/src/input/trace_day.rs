@@ -1,8 +1,9 @@
 //! A trace as a day: how many requests it has in each of so many equal steps, and the steady load of each application that
 //! stands for it in the scenarios of pools of some models, whose arrivals are taken from the trace of all (`own_step.rs`).
 
+use orrery_run::SpecError;
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::{Arrivals, ScenarioFile, SteadyArrivals};
-use orrery_scenario::{Scenario, SpecError};
 use orrery_sim::time::Span;
 
 const KEY: &str = "day.trace_steps";

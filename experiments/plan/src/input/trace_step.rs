@@ -11,8 +11,9 @@
 
 use crate::input::day::OwnSteps;
 use crate::input::origin::written;
+use orrery_run::{Setup, SpecError};
+use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::ScenarioFile;
-use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::driver::Failure;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source, VecSource};
 use orrery_sim::time::{Span, Time};
@@ -248,7 +249,7 @@ pub fn later(all: Vec<Arrival>, by: Span) -> impl Iterator<Item = Arrival> {
 pub fn put(setup: &mut Setup, arrivals: Vec<Arrival>) {
     let source = VecSource::new(arrivals);
     setup.places.truncate(1);
-    setup.workload = orrery_scenario::setup::Workload::Sources(Rc::new(move |_| {
+    setup.workload = orrery_run::setup::Workload::Sources(Rc::new(move |_| {
         Ok(vec![Box::new(source.clone()) as Box<dyn Source>])
     }));
 }

@@ -1,6 +1,6 @@
 //! Who waits for an answer: is told how far it is, and can end it.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

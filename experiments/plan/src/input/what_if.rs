@@ -17,9 +17,9 @@ use crate::input::file::PlanFile;
 use crate::input::loss::Survive;
 use crate::input::prices::Buy;
 use crate::input::repeated;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::{hint, known};
-use orrery_scenario::limits::COUNT_MAX;
+use orrery_run::SpecError;
+use orrery_run::error::{hint, known};
+use orrery_run::limits::COUNT_MAX;
 use std::collections::BTreeSet;
 
 const KEYS: [&str; 13] = [

@@ -5,7 +5,7 @@
 
 use crate::input::problem::Problem;
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// The pools that have to carry the load so that this one survives what it has to: itself, or without any one
 /// machine.

@@ -4,7 +4,7 @@
 
 use crate::input::file::Instance;
 use crate::input::problem::{Group, Problem};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::latency::Latency;
 use orrery_sim::time::Span;
 use orrery_solvers::{

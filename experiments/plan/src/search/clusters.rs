@@ -18,7 +18,7 @@ use crate::search::size::{MORE_MAX, Sized, Sizer, counts, over_the_day};
 use crate::search::trial::Bench;
 use crate::search::variants::Enough;
 use orrery_report::say;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_run::{PolicySpec, SpecError};
 use rayon::prelude::*;
 
 /// A search of more simulations says its first answer before its last.

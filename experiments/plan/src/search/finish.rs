@@ -8,7 +8,7 @@ use crate::search::change_over::change_over;
 use crate::search::runs::Runs;
 use crate::search::trial::{Bench, Check};
 use crate::search::variants::{Enough, Next, Tried, Variant};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_solvers::Price;
 
 /// An answer with its runners-up, the best of which is tried in these variants, and what is to be known of it.

@@ -27,7 +27,7 @@ use crate::search::solved::Fleet;
 use crate::search::trial::{Bench, Check};
 use known::{Knowledge, Under};
 use orrery_report::say;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_solvers::Price;
 use orrery_solvers::fleet::{
     Assigned, Clusters, Costs, Known, Needs, cheapest, split_bound_usd, whole_bound_usd,

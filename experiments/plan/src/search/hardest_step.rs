@@ -4,7 +4,7 @@
 //! so that they can be compared.
 
 use crate::search::trial::Bench;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// Of some levels that have these machines, the one in which they carry least with the first seed; of the others a probe
 /// says whether they carry as much. `first` where the own arrivals of a trace are not simulated.

@@ -5,7 +5,7 @@
 
 use crate::search::size::{Sized, Sizer, counts};
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// The sizes of all levels by the first seed, looked for from `least` on; none where one is too much.
 ///

@@ -28,7 +28,7 @@ use crate::search::finish::finish;
 use crate::search::runs::{PROBES, Runs};
 use crate::search::trial::{Bench, Check};
 use asked::Asked;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_run::{PolicySpec, SpecError};
 use over_day::{Carried, over_day};
 use rayon::prelude::*;
 

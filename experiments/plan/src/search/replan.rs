@@ -13,7 +13,7 @@ use crate::search::solve::of_group;
 use crate::search::trial::Bench;
 use crate::search::variants::{Enough, Next};
 use orrery_results::PolicyText;
-use orrery_scenario::{PolicySpec, SpecError, policies};
+use orrery_run::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
 
 /// Whether the next answer of a plan is looked for.

@@ -16,7 +16,7 @@ use crate::search::trial::Bench;
 use crate::search::variants::{Next, Tried, Variant};
 use orrery_report::Progress;
 use orrery_results::system_of;
-use orrery_scenario::{PolicySpec, SpecError, policies};
+use orrery_run::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
 
 /// What is tried where a plan does not say, and what it means.

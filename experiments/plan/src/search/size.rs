@@ -4,8 +4,8 @@
 
 use crate::input::problem::Problem;
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::SpecError;
-use orrery_scenario::search::fewest;
+use orrery_run::SpecError;
+use orrery_run::search::fewest;
 use orrery_solvers::Price;
 
 /// Instances added to what one seed says is enough, at most, until all seeds agree.

@@ -9,7 +9,7 @@ use crate::search::solved::Solved;
 use crate::search::too_few::too_few;
 use crate::search::{clusters, fleet, pools};
 use orrery_report::Progress;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 
 /// Answers one plan, as it is written or changed by a what-if already. `frontier`: also what each number of dollars buys.

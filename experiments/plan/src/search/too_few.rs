@@ -6,8 +6,8 @@
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
 use crate::search::size::counts;
-use orrery_scenario::SpecError;
-use orrery_scenario::bound::Bound;
+use orrery_run::SpecError;
+use orrery_run::bound::Bound;
 use orrery_sweep::parts::go_on;
 use rayon::prelude::*;
 

@@ -8,11 +8,13 @@
 use crate::input::problem::{Group, Problem};
 use crate::input::trace_step::{self, Load as Arriving};
 use crate::search::runs::Runs;
-use orrery_scenario::search::{
+use orrery_run::search::{
     self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share, Stop,
-    Terms, Watch, capacity_per_s, disturbed, longest_slo, subject, worst,
+    Terms, Watch, disturbed, worst,
 };
-use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
+use orrery_run::{PolicySpec, Setup, SpecError};
+use orrery_scenario::Scenario;
+use orrery_scenario::search::{capacity_per_s, longest_slo, subject};
 use orrery_sim::core::DeviceChange;
 use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats::{Interval, replications};

@@ -91,7 +91,7 @@ fn a_pool_survives_the_loss_of_any_one_machine_at_the_least_cost() {
 #[test]
 fn a_loss_in_mid_run_is_survived_where_those_left_carry_the_load() {
     let mut wrong = Vec::new();
-    for policy in orrery_scenario::policies::all().map(|table| table.about.name) {
+    for policy in orrery_run::policies::all().map(|table| table.about.name) {
         let text = CLUSTERS.replace("\"symphony\", \"clockwork\"", &format!("{policy:?}"));
         let text = text.replace("count_max = 6", "count_max = 6\ncan_preempt = true");
         let (plan, source) = super::plan(&text);

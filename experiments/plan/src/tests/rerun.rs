@@ -100,7 +100,7 @@ fn the_file_of_an_answer_gives_it_back_under_every_policy() {
         )
     };
     let names: Vec<&'static str> =
-        orrery_scenario::policies::all().map(|table| table.about.name).collect();
+        orrery_run::policies::all().map(|table| table.about.name).collect();
     let of = |(name, pools): (&'static str, &str)| {
         let (plan, source) = super::plan(&text(name, pools));
         // A policy that these machines are not for has no answer, and no file.

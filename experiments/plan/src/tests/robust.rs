@@ -282,7 +282,7 @@ fn the_schedulers_that_are_named_instead_carry_the_load_by_run() {
     let (what_if, carriers) = robust.instead.as_ref().unwrap();
     assert_eq!(what_if, worst);
     let (mut carry, mut fail) = (0, 0);
-    for name in orrery_scenario::policies::all().map(|table| table.about.name) {
+    for name in orrery_run::policies::all().map(|table| table.about.name) {
         let is_named = carriers.iter().any(|c| c == name);
         if name == "symphony" || name.starts_with("oracle") {
             assert!(!is_named, "{name} is the plan's own, or cannot be had");

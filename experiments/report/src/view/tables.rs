@@ -1,7 +1,8 @@
 //! Tables from files: what is in them is told by their headers.
 
 use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv, read_rows};
-use orrery_scenario::{SpecError, kind, read_text};
+use orrery_run::SpecError;
+use orrery_scenario::{kind, read_text};
 use std::path::{Path, PathBuf};
 
 /// The tables of one kind, from all files.

@@ -2,8 +2,8 @@
 
 use crate::experiment::Experiment;
 use crate::registry;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::hint;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
 
 /// The experiments of an atlas, by paper, in the order of `orrery list`.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //! page has the same bytes on every run.
 
 use orrery_report::whole_file::{unwritable_out, write_atomically};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

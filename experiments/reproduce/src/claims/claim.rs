@@ -1,6 +1,6 @@
 //! What a claim is, what may be said of it, and what a run leaves out of it.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

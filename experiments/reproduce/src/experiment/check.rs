@@ -2,9 +2,9 @@
 
 use super::{Experiment, Parts, System};
 use orrery_results::{distinct, pairs};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
-use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_run::SpecError;
+use orrery_run::error::known;
+use orrery_run::limits::{SEEDS_MAX, count};
 use orrery_sweep::grid;
 use orrery_sweep::metrics::known_metric;
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use crate::numbers::Number;
 use crate::options::{CliOption, Refused};
 use crate::runner::Runner;
 use orrery_plots::PictureKind;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::reference::{Reference, names};
 use orrery_sweep::grid::Point;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -5,7 +5,7 @@
 
 use super::times::{FROM, seconds};
 use orrery_results::metric;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::driver::ready;
 use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions};
 use orrery_sim::time::{Span, Time};

@@ -1,7 +1,7 @@
 //! What kinds share that compute without a run.
 
 use crate::experiment::Experiment;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// What is allowed of seeds where nothing is run.
 pub(super) const COMPUTED: &str = "nothing: it is computed, without chance";

@@ -5,7 +5,7 @@ use super::times;
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use orrery_report::page::counted;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::jobs::Jobs;
 use orrery_sweep::jobs::{groups, over_time, over_time_sha256};
 use schemars::JsonSchema;

@@ -11,7 +11,7 @@ use crate::runner::{Cell, KindDocument, Runner};
 use file::{Method, PartitionKeys};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::stats::nearest_rank;
 use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;

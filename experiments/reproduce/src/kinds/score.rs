@@ -8,7 +8,7 @@ use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, KindDocument, Runner};
 use orrery_report::page::{Field, Part, Table};
 use orrery_results::Row;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::kept::Kept;
 use schemars::JsonSchema;
 use serde::Deserialize;

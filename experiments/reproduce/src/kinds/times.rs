@@ -5,7 +5,7 @@
 
 use crate::runner::{Cell, within};
 use orrery_results::{Row, metric};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::metrics::TimeBin;
 use orrery_sim::time::{Span, Time};
 use orrery_sweep::advice;

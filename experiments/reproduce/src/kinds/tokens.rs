@@ -4,7 +4,7 @@ use super::own::{OwnRuns, check_systems};
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use orrery_report::page::counted;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::tokens::Tokens;
 use schemars::JsonSchema;
 use serde::Deserialize;

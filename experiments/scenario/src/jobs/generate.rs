@@ -3,7 +3,7 @@
 
 use crate::defaults::one;
 use crate::range::within;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::jobs::job::{Job, MB, WHOLE};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};

@@ -7,7 +7,7 @@ use super::Scenario;
 use super::file::{App, LatencyLaw, Model, ReplayArrivals, SPEED_NOTED, TimeLaw};
 use super::laws::is_of_request;
 use super::process::steady_law;
-use orrery_run::policy_spec::PolicySpec;
+use orrery_run::PolicySpec;
 use orrery_run::replication::MeasuredSizes;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 

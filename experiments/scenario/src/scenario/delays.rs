@@ -2,7 +2,7 @@
 
 use super::file::{self, DelayLaw};
 use super::value::{MS_MAX, span_ms, within};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::core::Delays;
 use orrery_sim::delay;
 use orrery_sim::time::Span;

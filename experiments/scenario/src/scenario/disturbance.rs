@@ -3,7 +3,7 @@
 //! `orrery-replay profile` measures both, and writes them with the same keys.
 
 use super::value::{S_MAX, within};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::latency;
 use orrery_sim::stalls;
 use orrery_sim::time::Span;

@@ -6,8 +6,8 @@
 
 use super::file::{ScenarioFile, Sharing};
 use super::{Scenario, texts};
-use crate::error::SpecError;
-use crate::policy_spec::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 

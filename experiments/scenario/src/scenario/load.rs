@@ -24,7 +24,7 @@ use super::value::{at_key, duration_s, requests, span_ms};
 use crate::listed::slice;
 use check::{carried, chosen};
 use imported::Alone;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_run::sources::Bounded;
 use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::time::{Span, Time};

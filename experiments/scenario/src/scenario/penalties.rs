@@ -3,7 +3,7 @@
 //! It checks values; [`orrery_sim::penalty`] is the cost function.
 
 use super::value::within;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::penalty::{MILLION, Penalty, Step, in_units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

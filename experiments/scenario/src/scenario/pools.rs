@@ -6,7 +6,7 @@
 use super::file::ScenarioFile;
 use super::load::sent::Sent;
 use super::on_kinds::told;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::profile::KindsProfile;

@@ -7,7 +7,7 @@ use super::file::{Arrivals, Pace, RateBy, ReplayArrivals, ScenarioFile};
 use super::load::{OpenLoad, dealt_rate_per_s};
 use super::process::{Process, steady_law};
 use super::value::{at_key, within};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::gaps::Gaps;

@@ -1,7 +1,7 @@
 //! `[scheduler]`: what the scheduler's own processor time costs.
 
 use super::value::within;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::policy::served::Cost;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 //! It checks values; [`orrery_traces::slo_steps`] gives requests their SLOs.
 
 use super::value::{MS_MAX, S_MAX, within};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::slo_steps::Steps;
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@
 //! It knows a key by its last word alone; what a scenario's names may consist of is said in `value`.
 
 use super::place::{line_at, parse_error};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -3,7 +3,7 @@
 //! They know no key: the caller names it.
 
 pub(super) use crate::listed::S_MAX;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
 use std::collections::BTreeMap;

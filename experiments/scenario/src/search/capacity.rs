@@ -1,8 +1,8 @@
 //! What the devices of a scenario can compute at most, in closed form.
 
 use crate::scenario::Scenario;
-use orrery_run::policy_spec::PolicySpec;
-use orrery_run::setup::Setup;
+use orrery_run::PolicySpec;
+use orrery_run::Setup;
 use orrery_sim::latency::{Latency, Noise};
 use orrery_sim::time::{NS_PER_S, Span};
 use orrery_traces::exec_time::ExecLaw;

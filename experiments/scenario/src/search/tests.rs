@@ -4,7 +4,8 @@ mod coverage;
 
 use super::*;
 use crate::scenario::Scenario;
-use orrery_run::policy_spec::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::search::*;
 use orrery_sim::time::Span;
 
 /// One GPU, `1 ms k + 4 ms`, largest batch 16: at most 800 requests/s.

@@ -9,7 +9,7 @@ use crate::own::{SpecOf, WorldFile};
 use crate::reference::{Reference, Table};
 use crate::scenario::place::Source;
 use crate::scenario::{InputFile, changed};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_run::policies;
 use orrery_sim::tokens::policy::Configured;
 use orrery_traces::shipped::SHIPPED;

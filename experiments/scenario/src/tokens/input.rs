@@ -4,7 +4,7 @@ use super::table::Tokens;
 use crate::listed::Timestamps;
 use crate::listed::slice;
 use orrery_import::{Content, File, Kind, Options, read_as, recognise};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Time;
 use orrery_sim::tokens::request::TokenRequest;
 use orrery_traces::azure_llm::LlmRecord;

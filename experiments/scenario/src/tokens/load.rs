@@ -3,7 +3,7 @@
 use super::input::requests;
 use super::table::{SloShare, Tokens};
 use crate::range::within;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_sim::tokens::request::{Machine, Slo, TokenRequest};

@@ -6,7 +6,7 @@ use super::policy::TokenPolicySpec;
 use super::table::{AllReduce, MadeTokens, Tokens};
 use crate::own::World;
 use crate::range::within;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Span;
 use orrery_sim::tokens::policy::Configured;
 use orrery_sim::tokens::request::{Machine, TokenRequest};

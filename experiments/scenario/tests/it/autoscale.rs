@@ -1,8 +1,9 @@
 //! `[autoscale]` through a scenario: devices come and go, and no request is lost by it.
 
 use super::base::NAME;
-use orrery_scenario::policies;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_run::policies;
+use orrery_scenario::Scenario;
 use orrery_sim::audit::audit;
 use orrery_sim::cluster::Change;
 use orrery_sim::log::{Closed, MemoryLog, Record};

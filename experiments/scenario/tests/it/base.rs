@@ -1,6 +1,7 @@
 //! A scenario that is valid, and ways to spoil it.
 
-use orrery_scenario::{Scenario, SpecError};
+use orrery_run::SpecError;
+use orrery_scenario::Scenario;
 
 /// A valid scenario that uses most tables.
 pub const VALID: &str = r#"name = "base"

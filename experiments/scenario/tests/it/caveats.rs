@@ -1,6 +1,7 @@
 //! What a reader must know of a world beside a policy: the assumptions of its paper that the scenario breaks.
 
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 
 /// A world as the papers have it: latencies that follow from the size, one model.
 const PLAIN: &str = r#"

@@ -1,7 +1,8 @@
 //! Applications that change during a run: who sends what, what policies are told, and what is refused.
 
 use super::base::{NAME, line, refused};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::time::{Span, Time};
 

@@ -1,7 +1,8 @@
 //! Clients of an application each, beside open arrivals; loops that would not end.
 
 use super::base::{NAME, line, refused};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Names, Record};

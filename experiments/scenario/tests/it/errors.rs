@@ -1,7 +1,8 @@
 //! Each thing that can be wrong with models, devices, applications and the rest, as a claim.
 
 use super::base::{NAME, VALID, changed, message, refused};
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_run::{PolicySpec, SpecError};
+use orrery_scenario::Scenario;
 
 #[test]
 fn the_base_is_valid_and_balances() {

@@ -1,9 +1,9 @@
 //! The example scenarios in `scenarios/`: each loads, runs and balances.
 
+use orrery_run::setup::Workload;
 use orrery_scenario::Scenario;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::own::WorldFile;
-use orrery_scenario::setup::Workload;
 use orrery_scenario::tokens::TokensFile;
 use orrery_sim::time::{Span, Time};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! What the kinds of load give: numbers, limits, and execution times that arrivals carry.
 
 use super::base::{NAME, VALID, changed, with_arrivals};
+use orrery_run::setup::Workload;
 use orrery_scenario::Scenario;
-use orrery_scenario::setup::Workload;
 use orrery_sim::request::{Arrival, End, ModelId};
 use orrery_sim::time::{Span, Time};
 
@@ -159,7 +159,7 @@ fn a_part_of_a_list_of_queries_begins_at_its_first_instant() {
         let setup = Scenario::load(folder.path().join("s.toml")).unwrap().setup(1)?;
         let mut sources = setup.sources(1)?;
         let all = std::iter::from_fn(|| sources[0].pop().map(|a| a.at.ns() / 1_000_000));
-        Ok::<Vec<u64>, orrery_scenario::SpecError>(all.collect())
+        Ok::<Vec<u64>, orrery_run::SpecError>(all.collect())
     };
     assert_eq!(at_ms("from_s = 0.02").unwrap(), [0, 10]);
     assert_eq!(at_ms("to_s = 0.03").unwrap(), [0, 20]);

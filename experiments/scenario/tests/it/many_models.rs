@@ -1,7 +1,8 @@
 //! Thousands of models: what is kept of each, and what is not.
 
 use super::base::NAME;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::metrics::View;
 
 const MODELS: usize = 2_000;

@@ -1,8 +1,8 @@
 //! What readers are shown of policies: the command line's text, and `docs/policies.md`.
 
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::policies::{all, of_jobs, policy_text, reference};
 use orrery_scenario::jobs::JobPolicySpec;
-use orrery_scenario::policies::{all, of_jobs, policy_text, reference};
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 

@@ -1,7 +1,8 @@
 //! `[scheduler]` through a scenario.
 
 use super::base::{NAME, VALID, line, refused};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::log::MemoryLog;
 use orrery_sim::time::Span;
 

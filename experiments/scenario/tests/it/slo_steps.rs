@@ -1,7 +1,8 @@
 //! SLOs that change in steps: which request has which, and steps that leave no time.
 
 use super::base::{NAME, line, refused};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::request::{Drop, End};
 use orrery_sim::time::Span;

@@ -2,7 +2,8 @@
 //! every policy.
 
 use super::base::NAME;
-use orrery_scenario::{PolicySpec, Scenario, Setup, policies};
+use orrery_run::{PolicySpec, Setup, policies};
+use orrery_scenario::Scenario;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::time::Span;
 

@@ -11,7 +11,7 @@ fn base() -> Scenario {
     Scenario::from_text("base.toml", BASE).expect("a scenario")
 }
 
-fn with(key: &str, value: impl Into<Value>) -> Result<Scenario, orrery_scenario::SpecError> {
+fn with(key: &str, value: impl Into<Value>) -> Result<Scenario, orrery_run::SpecError> {
     base().with(&[(key.to_string(), value.into())])
 }
 

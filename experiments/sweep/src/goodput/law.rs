@@ -6,9 +6,9 @@
 //! ```
 
 use super::*;
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::search::interval;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::search::interval;
 use orrery_sim::request::End;
 use orrery_sim::rng::Stream;
 use orrery_sim::stats::replications;

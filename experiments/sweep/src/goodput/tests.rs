@@ -1,7 +1,7 @@
 //! Searches against closed forms.
 
 use super::*;
-use orrery_scenario::PolicySpec;
+use orrery_run::PolicySpec;
 use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::{TokenPolicySpec, TokensFile};

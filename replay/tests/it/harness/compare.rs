@@ -6,7 +6,8 @@ use orrery_replay::compare::{
 };
 use orrery_replay::prediction::{OverheadAs, Prediction};
 use orrery_replay::quantiles::Quantiles;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{BatchRecord, Closed, Record};
 use orrery_sim::request::{ActionId, AppId, DeviceId, End, ModelId, Request, RequestId, SourceId};
 use orrery_sim::time::{Span, Time};

@@ -8,7 +8,8 @@ use orrery_replay::prediction::{OverheadAs, Prediction};
 use orrery_replay::profile::Clocks;
 use orrery_replay::runner::{Mode, Ran, Run, run};
 use orrery_replay::target::{Choice, DeviceConfig};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use std::path::{Path, PathBuf};
 
 const POLICIES: [&str; 9] =

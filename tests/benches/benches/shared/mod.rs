@@ -6,7 +6,8 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use orrery_benches::{Poisson, one_gpu};
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_run::PolicySpec;
+use orrery_scenario::Scenario;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::metrics::Metrics;
 use orrery_sim::observer::Observer;

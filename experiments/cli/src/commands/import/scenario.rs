@@ -4,7 +4,7 @@ use super::{Import, last};
 use orrery_calibrate::named_from;
 use orrery_import::{Content, Profile, Reading, Workload};
 use orrery_report::whole_file::write_atomically;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::LatencyLaw;
 use std::path::Path;

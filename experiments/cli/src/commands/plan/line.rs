@@ -6,7 +6,7 @@ use orrery_calibrate::named_from;
 use orrery_plan::{Line, PlanFile, Source};
 use orrery_report::say;
 use orrery_report::whole_file::{check_place, write_atomically};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_traces::Input;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};

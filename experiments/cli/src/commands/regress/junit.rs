@@ -5,7 +5,7 @@ use super::outcome::{Compared, Outcome};
 use super::page::in_a_line;
 use super::require::{Judged, Verdict};
 use orrery_report::page::counted;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use orrery_report::{Answer, Format, Output, leave_page, page, say, whole_page};
 use orrery_reproduce::atlas::{self, Chosen, Costs, Plate, Running};
 use orrery_reproduce::experiment::Experiment;
 use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use std::path::Path;
 
 /// Runs what is chosen. What an id has come to is in its files before the next begins.

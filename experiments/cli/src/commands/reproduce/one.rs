@@ -9,7 +9,7 @@ use orrery_reproduce::figure;
 use orrery_reproduce::options::CliOption;
 use orrery_reproduce::registry;
 use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// `orrery reproduce`.
 ///

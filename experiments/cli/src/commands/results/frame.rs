@@ -9,8 +9,8 @@ use orrery_report::parquet::rows_frame;
 use orrery_report::tables::Text;
 use orrery_report::{Answer, result_files, say};
 use orrery_results::{COLUMNS, distinct, grouped, pair, pairs};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
+use orrery_run::SpecError;
+use orrery_run::error::known;
 use polars::prelude::*;
 use serde_json::{Map, Value, json};
 

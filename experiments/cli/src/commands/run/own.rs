@@ -5,7 +5,7 @@ use orrery_report::say;
 use orrery_report::threads::pool;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::own::{World, WorldFile};
 use orrery_sweep::own::{OwnWorld, document, rows_of_file};
 use orrery_sweep::page::drawn;

@@ -1,8 +1,9 @@
 //! What all requests share.
 
 use orrery_plan::PlanFile;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::{changed, place::Source};
-use orrery_scenario::{Scenario, SpecError, kind, read_text};
+use orrery_scenario::{Scenario, kind, read_text};
 use orrery_serve::{Desk, File};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

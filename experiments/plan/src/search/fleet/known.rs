@@ -7,7 +7,7 @@ use crate::search::levels;
 use crate::search::runs::Runs;
 use crate::search::size::Sized;
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_run::{PolicySpec, SpecError};
 use orrery_solvers::Price;
 use orrery_solvers::fleet::{Assigned, Clusters, Known, Needs, Priced, cheapest_known};
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::input::file::Instance;
 use crate::input::problem::{Group, Problem};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::scenario::file::Model;
 use orrery_solvers::fleet::{MODELS_MAX, Needs};
 

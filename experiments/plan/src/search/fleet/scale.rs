@@ -10,7 +10,7 @@ use super::single_model::Own;
 use crate::input::problem::{Group, Problem};
 use crate::search::runs::Runs;
 use crate::search::trial::Bench;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use rayon::prelude::*;
 
 /// The sizes that are looked at; of the last one also what larger clusters serve for each machine.

@@ -3,7 +3,7 @@
 use crate::input::problem::Problem;
 use crate::search::after_loss;
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// What a pool has to carry: the load, in each step of a trace, or one level of a day.
 pub(super) struct Asked<'a> {

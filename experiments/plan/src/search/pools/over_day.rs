@@ -4,7 +4,7 @@ use crate::search::answer::Choice;
 use crate::search::hardest_step::hardest;
 use crate::search::size::{Sized, over_the_day};
 use crate::search::trial::{Bench, Check};
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 /// A pool that carries what is asked for.
 #[derive(Clone)]

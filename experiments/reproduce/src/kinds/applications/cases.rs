@@ -10,7 +10,7 @@
 
 use super::table::Cases;
 use super::tasks;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::two_group::SdRule;
 

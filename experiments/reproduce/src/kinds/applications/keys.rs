@@ -5,8 +5,8 @@ use crate::kinds::applications::laws::LawsFile;
 use crate::kinds::applications::left_out::LeaveOneOut;
 use crate::kinds::applications::means::SLO;
 use crate::kinds::applications::table::Applications;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
+use orrery_run::SpecError;
+use orrery_run::error::known;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -11,7 +11,7 @@ use crate::options::{CliOption, Refused};
 use orrery_plots::PictureKind;
 use orrery_report::page::counted;
 use orrery_results::metric;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 
 impl Keys for OfApplications {
     const KEY: &'static str = "applications";

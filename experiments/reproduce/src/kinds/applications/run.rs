@@ -2,9 +2,9 @@
 
 use super::cases::Case;
 use super::table::{Applications, Arrivals, Inside, LawName, Normalise, P99};
+use orrery_run::setup::{Setup, Workload};
+use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::scenario::selection;
-use orrery_scenario::setup::{Setup, Workload};
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::core::Delays;
 use orrery_sim::latency::Latency;
 use orrery_sim::metrics::Window;

@@ -2,8 +2,8 @@
 //!
 //! It knows what a table assumes, and checks it; how it is run is in [`super::run`].
 
-use orrery_scenario::SpecError;
-use orrery_scenario::limits::within;
+use orrery_run::SpecError;
+use orrery_run::limits::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

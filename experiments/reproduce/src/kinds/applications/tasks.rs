@@ -2,7 +2,7 @@
 //! that enters a run.
 
 use crate::shipped::numbers;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use serde::Deserialize;
 
 const WORKLOADS: &str = "orloj_workloads.csv";

@@ -4,7 +4,7 @@ use super::file::{CasesFile, Expressions};
 use crate::experiment::{CaseRows, Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{CliOption, Refused};
 use orrery_report::page::counted;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sweep::metrics::known_metric;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,8 +5,8 @@
 
 use crate::numbers::WITHHELD;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
-use orrery_scenario::SpecError;
-use orrery_scenario::error::hint;
+use orrery_run::SpecError;
+use orrery_run::error::hint;
 use std::collections::BTreeMap;
 
 /// The largest batch.

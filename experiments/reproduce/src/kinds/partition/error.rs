@@ -1,6 +1,6 @@
 //! What a solver refuses, with the key and the remedy.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_solvers::partition::PartitionError;
 
 /// A solver's error in the words of the keys.

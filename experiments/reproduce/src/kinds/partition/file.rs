@@ -2,8 +2,8 @@
 
 use super::error::in_words;
 use super::generate::Generate;
-use orrery_scenario::SpecError;
-use orrery_scenario::limits::{COUNT_MAX, count};
+use orrery_run::SpecError;
+use orrery_run::limits::{COUNT_MAX, count};
 use orrery_solvers::partition::{Assignment, Problem, local_search, random};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //!
 //! The zoos know no memory sizes of Symphony's models, so sizes are an assumption of the file.
 
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use orrery_sim::rng::Stream;
 use orrery_solvers::partition::ModelLoad;

@@ -1,7 +1,7 @@
 //! ORCL on a pool of a figure's world.
 
 use super::world::World;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::orcl::{Sized, orcl};
 use orrery_sim::request::RequestId;
 use orrery_sim::time::Span;

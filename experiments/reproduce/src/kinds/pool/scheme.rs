@@ -1,6 +1,6 @@
 //! What gives a pool its throughput: a policy in a simulation, the oracle, or the bound alone.
 
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_run::{PolicySpec, SpecError};
 
 /// What gives a pool its throughput.
 #[derive(Clone, Debug)]

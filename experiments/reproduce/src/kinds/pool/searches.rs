@@ -6,7 +6,7 @@ use super::world::{World, planner};
 use crate::searching::{Algorithm, Searching};
 use orrery_results::metric;
 use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;
-use orrery_scenario::SpecError;
+use orrery_run::SpecError;
 use orrery_solvers::search::annealing::Annealing;
 use orrery_solvers::search::bayesian::Bayesian;
 use orrery_solvers::search::genetic::Genetic;

@@ -4,8 +4,8 @@ use super::evaluate::{Evaluator, Value};
 use super::scheme::Scheme;
 use super::searches::of_search;
 use super::world::World;
-use orrery_scenario::SpecError;
-use orrery_scenario::limits::{COUNT_MAX, count};
+use orrery_run::SpecError;
+use orrery_run::limits::{COUNT_MAX, count};
 use orrery_solvers::Pool;
 use orrery_solvers::search::{Rules, kairos_plus};
 

@@ -1,9 +1,10 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
 use super::conditions::{Arrivals, Conditions, From, Sizes};
-use orrery_scenario::error::known;
-use orrery_scenario::search::REQUESTS_ENDLESS;
-use orrery_scenario::{Scenario, SpecError, kairos};
+use orrery_run::SpecError;
+use orrery_run::error::known;
+use orrery_run::search::REQUESTS_ENDLESS;
+use orrery_scenario::{Scenario, kairos};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
 use orrery_solvers::{

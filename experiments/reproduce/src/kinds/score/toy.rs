@@ -2,9 +2,9 @@
 //! time with milestones (Fig. 6), as the policy computes them.
 
 use crate::kinds::computed::Point;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
-use orrery_scenario::limits::within;
+use orrery_run::SpecError;
+use orrery_run::error::known;
+use orrery_run::limits::within;
 use orrery_scenario::scenario::penalties::{PenaltyStep, penalty};
 use orrery_sim::distribution::Histogram;
 use orrery_sim::penalty::{Penalty, in_units};

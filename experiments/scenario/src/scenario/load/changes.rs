@@ -9,7 +9,7 @@ use crate::scenario::file::{App, Arrivals, ScenarioFile, TraceArrivals};
 use crate::scenario::laws::is_of_request;
 use crate::scenario::process::steady_law;
 use crate::scenario::value::{S_MAX, time_s, within};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Time;
 use orrery_traces::phases::{Factors, Phase};
 

@@ -5,7 +5,7 @@
 use super::check::{chosen, clients_of};
 use crate::scenario::file::{ClosedLoop, ScenarioFile, Think};
 use crate::scenario::value::{at_key, duration_s, requests, span_ms};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::closed_loop::{self, Clients};
 use orrery_traces::workload::Application;

@@ -7,7 +7,7 @@
 use super::OpenLoad;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::process::Process;
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::request::SIZE_MAX;
 use orrery_sim::rng::Stream;
 use orrery_traces::query_sizes::SizeLaw;

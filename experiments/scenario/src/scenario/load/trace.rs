@@ -5,7 +5,7 @@ use crate::scenario::file::{Inside, Order, Rule, TraceArrivals};
 use crate::scenario::laws::Files;
 use crate::scenario::process::Process;
 use crate::scenario::value::{at_key, without_copy};
-use orrery_run::error::SpecError;
+use orrery_run::SpecError;
 use orrery_sim::rng::Stream;
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};

@@ -10,8 +10,9 @@
 
 use super::*;
 use crate::scenario::Scenario;
-use orrery_run::error::SpecError;
-use orrery_run::policy_spec::PolicySpec;
+use orrery_run::PolicySpec;
+use orrery_run::SpecError;
+use orrery_run::search::*;
 
 /// The target of all these worlds.
 const TARGET: f64 = 0.01;
