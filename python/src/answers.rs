@@ -245,7 +245,6 @@ impl Picture {
 
 /// The figure of a table.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub fn figure(
     table: PyRef<'_, Table>,
     kind: Option<String>,
@@ -254,7 +253,6 @@ pub fn figure(
     systems: Vec<String>,
     scopes: Vec<String>,
     size_in: (Option<f64>, Option<f64>),
-    y: (Option<f64>, Option<f64>),
 ) -> PyResult<Picture> {
     let name = "the table".to_string();
     let tables = match table.rows() {
@@ -281,7 +279,6 @@ pub fn figure(
     });
     let mut view = View { kind: kind.transpose()?, x, metric, systems, scopes, ..View::default() };
     (view.size.width_in, view.size.height_in) = size_in;
-    (view.y_from, view.y_to) = y;
     let figure = figure_of(&tables, &view).map_err(refused)?;
     Ok(Picture(view.size.of(&figure)))
 }

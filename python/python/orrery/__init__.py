@@ -357,9 +357,8 @@ _TABLES = {
 }
 
 
-def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_in=None, height_in=None, y_from=None,
-           y_to=None) -> Figure:
-    """Draws a table, or a `Result`, as `orrery plot` does; in inches, and from `y_from` to `y_to`, where given.
+def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_in=None, height_in=None) -> Figure:
+    """Draws a table, or a `Result`, as `orrery plot` does; in inches, where given.
 
     `kind` is one of `finish-rate`, `metric`, `sensitivity`, `histogram`, `latency-cdf`, `batch-size-cdf`,
     `time-series`, `timeline`; by default the table decides. Of a `Result`, the kind decides which table is drawn,
@@ -372,7 +371,7 @@ def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_i
         of = of.results
     names = [systems] if isinstance(systems, str) else list(systems)
     scopes = [scopes] if isinstance(scopes, str) else list(scopes)
-    return Figure(_orrery.figure(of, kind, x, metric, names, scopes, (width_in, height_in), (y_from, y_to)))
+    return Figure(_orrery.figure(of, kind, x, metric, names, scopes, (width_in, height_in)))
 
 
 @_dataclass(frozen=True)
