@@ -405,14 +405,18 @@ mod tests {
                     // A plan in one line has no file, and needs a model, a rate and an SLO.
                     let in_line = option.get_help_heading() == Some("In place of a plan file");
                     let files = match (name, in_line, long) {
-                        ("arena", _, "alone" | "label") => &["--policy", "p"][..],
+                        ("arena", _, "alone") => &["--policy", "p"][..],
                         ("arena", ..) => &[],
                         ("reproduce", _, "all") => &[],
                         ("reproduce", _, "of" | "under") => &["--all"],
                         ("calibrate", ..) => &["f.toml", "m.csv"],
+                        ("import", _, "plan") => &["f.toml", "--scenario", "s"],
                         ("plan", true, "model") => &["--rate", "5", "--slo", "5ms"],
                         ("plan", true, "rate") => &["--model", "m", "--slo", "5ms"],
                         ("plan", true, "slo") => &["--model", "m", "--rate", "5"],
+                        ("plan", true, "profile") => {
+                            &["--rate", "5", "--slo", "5ms", "--kinds", "k"]
+                        }
                         ("plan", true, _) => &["--model", "m", "--rate", "5", "--slo", "5ms"],
                         _ => &["f.toml"],
                     };
