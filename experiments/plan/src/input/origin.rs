@@ -90,11 +90,15 @@ impl Origin<'_> {
         let all: Vec<u32> = vec![1; plan.instance.len()];
         let policies = whole.policies().unwrap_or_default();
         let least_s = least_warm_up_s(&whole, &Search::default(), &policies).unwrap_or(0.0);
+        // A number that the plan's own scenario leaves out is none of its keys.
+        let own = plan.scenario.as_ref().and_then(|file| file.arrivals.as_ref());
+        let says_requests = own.is_none_or(|arrivals| arrivals.requests.is_some());
         let run = |scenario: &Scenario, _: usize| {
             let mut file = scenario.file.clone();
             (file.device, file.until_s) = (devices(plan, &all, false, None), None);
             if let Some(arrivals) = file.arrivals.as_mut().filter(|a| !a.is_finite()) {
-                (arrivals.requests, arrivals.duration_s) = (None, None);
+                arrivals.requests = arrivals.requests.filter(|_| !says_requests);
+                arrivals.duration_s = None;
                 file.warm_up_s = file.warm_up_s.max(least_s);
             }
             Ok(file)
