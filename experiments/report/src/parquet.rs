@@ -48,7 +48,7 @@ impl Growing {
     ///
     /// # Errors
     /// When there is no room.
-    pub fn finish(mut self) -> Result<(), SpecError> {
+    pub fn finish(self) -> Result<(), SpecError> {
         self.writer.finish().map_err(|e| error(&self.path, e))?;
         self.unfinished.rename(&self.path).map_err(|e| error(&self.path, e))
     }

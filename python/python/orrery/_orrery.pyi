@@ -81,7 +81,6 @@ def figure(
     systems: list[str],
     scopes: list[str],
     size_in: tuple[float | None, float | None],
-    y: tuple[float | None, float | None],
 ) -> Picture: ...
 def explain(
     input: Any, policy: _Given, seed: int | None, request: int | None, worst: int
