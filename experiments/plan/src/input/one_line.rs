@@ -345,7 +345,7 @@ impl Line {
         }
         let rate = self.rate_per_s;
         text + &format!(
-            "\n{models}\
+            "\n[scenario]\nwarm_up_s = 2.0\n{models}\
              \n[scenario.arrivals]\npoisson = {{ rate_per_s = {rate:?} }}\n"
         )
     }

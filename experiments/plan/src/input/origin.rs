@@ -10,8 +10,6 @@ use orrery_scenario::kind;
 use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 use orrery_scenario::zoo::{ZOOS, Zoo};
-use orrery_sweep::goodput::Search;
-use orrery_sweep::scenario_search::least_warm_up_s;
 use std::path::Path;
 
 /// Policies that know of several kinds of devices.
@@ -88,8 +86,6 @@ impl Origin<'_> {
             return Vec::new();
         };
         let all: Vec<u32> = vec![1; plan.instance.len()];
-        let policies = whole.policies().unwrap_or_default();
-        let least_s = least_warm_up_s(&whole, &Search::default(), &policies).unwrap_or(0.0);
         // A number that the plan's own scenario leaves out is none of its keys.
         let own = plan.scenario.as_ref().and_then(|file| file.arrivals.as_ref());
         let says_requests = own.is_none_or(|arrivals| arrivals.requests.is_some());
@@ -99,7 +95,6 @@ impl Origin<'_> {
             if let Some(arrivals) = file.arrivals.as_mut().filter(|a| !a.is_finite()) {
                 arrivals.requests = arrivals.requests.filter(|_| !says_requests);
                 arrivals.duration_s = None;
-                file.warm_up_s = file.warm_up_s.max(least_s);
             }
             Ok(file)
         };
