@@ -30,13 +30,19 @@ def signed(value, limit=None):
     return f"**{text}**" if limit is not None and abs(value) > limit else text
 
 
-def table(path):
+def read(path):
     with open(path, encoding="utf8") as file:
-        rows = list(csv.DictReader(file))
-    lines = [
-        "| server, setting | load | requests/s | p50, ms | p99, ms | rate | p50 | p99 | batch | time of a batch | p50, p99 by `first` | |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+        return list(csv.DictReader(file))
+
+
+def table(path, earlier=None):
+    """Of the results in a file; with the errors of another run of the script, if there is one."""
+    rows, before = read(path), {}
+    for row in read(earlier) if earlier else []:
+        before[row["setting"], row["load"]] = ", ".join(signed(error(row, what), TARGETS[what]) for what in ("p50", "p99"))
+    heads = ["server, setting", "load", "requests/s", "p50, ms", "p99, ms", "rate", "p50", "p99", "batch", "time of a batch"]
+    heads += ["p50, p99 by `first`"] + (["p50, p99 before"] if earlier else []) + [""]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     within = judged = 0
     for row in rows:
         is_judged = row["counts"] == "yes" and row["load"] != "1.1"
@@ -53,6 +59,7 @@ def table(path):
             *(signed(errors[what], TARGETS.get(what)) for what in ("rate", "p50", "p99", "batch")),
             signed(100 / (1 + float(row["batch_time"])) - 100) if float(row["batch_time"]) else "",
             ", ".join(first) if first[0] else "",
+            *([before.get((row["setting"], row["load"]), "")] if earlier else []),
             "" if row["counts"] == "yes" else row["counts"],
         ]
         lines.append("| " + " | ".join(cells) + " |")

@@ -29,6 +29,14 @@
 //! assert_eq!(run.observer.total().finish_rate(), 0.5);
 //! ```
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::too_many_lines,
+        reason = "a table of cases, or a reference that reads in one piece"
+    )
+)]
+
 pub mod audit;
 pub mod cluster;
 pub mod core;

@@ -1,6 +1,11 @@
 //! Jobs that share devices: laws to the nanosecond, and a naive engine in fixed small steps that shares no
 //! code.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a table of cases, or a reference that reads in one piece"
+)]
+
 #[path = "jobs/fluid.rs"]
 mod fluid;
 #[path = "jobs/naive.rs"]

@@ -6,10 +6,14 @@
 use orrery_calibrate::{Asked, Measurements, Options, calibrate};
 use orrery_plan::PlanFile;
 use orrery_results::{Row, metric};
+use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::own::WorldFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::Timestamps;
+use orrery_scenario::tokens::TokensFile;
 use orrery_sweep::answers::answers;
 use orrery_sweep::goodput::Search;
+use orrery_sweep::own::{OwnWorld, rows_of_file};
 use orrery_sweep::scenario_cell::{Cell, Subject};
 use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
@@ -59,6 +63,57 @@ reply_ms = 0.2
 [arrivals]
 poisson = { rate_per_s = 500.0 }
 LENGTH
+"#;
+
+const TOKENS: &str = r#"
+policies = ["continuous"]
+
+[tokens]
+profile = "step-rtx4090-llama-3.1-8b"
+kv_blocks = 300
+block_tokens = 32
+requests = "vllm-rtx4090-llama-3.1-8b"
+from_s = 1.0
+to_s = 15.0
+count = 200
+rate_per_s = 0.6
+all_reduce = { times = 64, us = 5.0, token_bytes = 8192, bandwidth = 20.0 }
+slo = [{ share = 3.0, ttft_ms = 2000.0, tpot_ms = 23.0 }]
+"#;
+
+const JOBS: &str = r#"
+policies = ["salus"]
+
+[jobs]
+memory_mb = 600.0
+workers = 3
+alpha = 1.5
+beta = 1.2
+
+[[jobs.job]]
+count = 4
+at_s = 1.0
+iterations = 30
+iteration_ms = 100.0
+persistent_mb = 100.0
+ephemeral_mb = 100.0
+busy = 0.7
+
+[[jobs.job]]
+at_s = 2.5
+iterations = 20
+iteration_ms = 150.0
+persistent_mb = 100.0
+ephemeral_mb = 100.0
+busy = 0.7
+
+[[jobs.job]]
+iterations = 9
+iteration_ms = 200.0
+persistent_mb = 100.0
+ephemeral_mb = 100.0
+busy = 0.7
+stage = 1
 "#;
 
 /// How a file says when it ends, until when and how much arrives; and one of two keys that exclude each other.
@@ -114,6 +169,22 @@ fn plan(text: &str) -> Told {
     Ok((bare(all.rows), all.plan.problem.without_effect()))
 }
 
+fn own<F: WorldFile<World: OwnWorld>>(text: &str) -> Told {
+    let file = F::from_text("f.toml", text)?;
+    let policies = file.policies()?;
+    let rows = rows_of_file(&file, &policies, SEEDS, None)?;
+    Ok((bare(rows), file.without_effect(&policies, 1, |file, _| Ok(file))))
+}
+
+fn goodput_of_tokens(text: &str) -> Told {
+    let file = <TokensFile as WorldFile>::from_text("f.toml", text)?;
+    let search = Search { requests_per_model: 500, tolerance: 0.1, ..Search::default() };
+    let policies = WorldFile::policies(&file)?;
+    let cells = Cell::of_policies(&file, &policies, SEEDS, Some(&search))?;
+    let named = Subject::without_effect(&file, &policies, Some(&search), &[Vec::new()]);
+    Ok((bare(answers("f", &cells)?.rows), named))
+}
+
 /// The paths of all keys, lists of tables as one table.
 fn paths(value: &Value, at: &str, all: &mut BTreeSet<String>) {
     match value {
@@ -155,9 +226,10 @@ fn is_excused(command: &str, path: &str) -> bool {
     let is_absent = path.starts_with("model.latency_on.old");
     // A search begins at the rate, and finds the same from elsewhere; this policy does not look at SLOs, and nobody
     // measured how many were met.
-    let is_start = command == "goodput" && path.starts_with("arrivals.poisson");
+    let is_start = command == "goodput" && path.starts_with("arrivals.poisson")
+        || command == "goodput of tokens" && path == "tokens.rate_per_s";
     let is_slo = command == "calibrate" && path == "model.slo_ms";
-    // The runs that check a plan have it; those of this one wait longer for the policy's first epochs.
+    // The runs that check a plan have it, where it is longer than their own: below.
     let is_short = command == "plan" && path == "warm_up_s";
     is_default || is_share || is_absent || is_start || is_slo || is_short
 }
@@ -196,6 +268,29 @@ fn check(
 }
 
 #[test]
+fn a_key_of_tokens_or_jobs_changes_the_answer_or_is_named() {
+    let fluid = JOBS.replace("salus", "fluid[rule=dynamic]");
+    let both = JOBS.replace("salus\"", "salus\", \"fluid[rule=dynamic]\"");
+    let memory =
+        ["jobs.memory_mb", "jobs.job.persistent_mb", "jobs.job.ephemeral_mb", "jobs.job.busy"];
+    let mut faults = Vec::new();
+    for (command, ask, text, expected) in [
+        ("run of tokens", own::<TokensFile> as fn(&str) -> Told, TOKENS, &["tokens.slo.share"][..]),
+        ("goodput of tokens", goodput_of_tokens, TOKENS, &["tokens.count", "tokens.slo.share"]),
+        ("run of jobs", own::<JobsFile>, JOBS, &["jobs.alpha", "jobs.beta", "jobs.workers"]),
+        ("run of jobs", own::<JobsFile>, &fluid, &memory),
+        ("run of jobs", own::<JobsFile>, &both, &[]),
+    ] {
+        let named = check((command, ask), text, &mut faults);
+        let expected: BTreeSet<String> = expected.iter().map(|path| path.to_string()).collect();
+        if named != expected {
+            faults.push(format!("{command}: named {named:?}, expected {expected:?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
 fn a_key_changes_the_answer_of_a_command_or_is_named() {
     let mut faults = Vec::new();
@@ -217,6 +312,12 @@ fn a_key_changes_the_answer_of_a_command_or_is_named() {
         .take(if way == 0 { 4 } else { 2 })
         {
             let without = check((command, ask), &text, &mut faults);
+            if command == "plan" {
+                let long = text.replace("warm_up_s = 0.5", "warm_up_s = 9.0");
+                let [short, long] = [&text, &long].map(|text| plan(text).expect("a plan"));
+                let named = long.1.iter().any(|note| note.contains("warm_up_s"));
+                assert!(short.0 != long.0 && !named, "{:?}", long.1);
+            }
             let mut expects = |path: &str, is_named: bool| {
                 if without.contains(path) != is_named {
                     faults.push(format!("{command}: `{path}`: named: {}", !is_named));

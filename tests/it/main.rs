@@ -2,6 +2,11 @@
 //!
 //! Unit tests are not here; they stand beside the code that they test.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a table of cases, or a reference that reads in one piece"
+)]
+
 mod browser;
 mod cli;
 mod clockwork_cluster;

@@ -145,7 +145,7 @@ impl WorldFile for JobsFile {
 }
 
 /// Jobs, and what they share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// What they share.
     pub cluster: Cluster,
@@ -183,6 +183,20 @@ impl World for Jobs {
             return Err(SpecError::value(self.way(), found, allowed, "use fewer or shorter jobs"));
         }
         Ok(Made { cluster, jobs })
+    }
+
+    fn unseen(policies: &[JobPolicySpec], made: &mut Made) {
+        if !policies.iter().any(|p| p.has_lanes()) {
+            made.cluster.memory = 0;
+            for job in &mut made.jobs {
+                let Job { persistent, ephemeral, busy, .. } = Job::default();
+                *job = Job { persistent, ephemeral, busy, ..*job };
+            }
+        }
+        if policies.iter().all(|p| p.has_lanes()) {
+            made.cluster.workers = 1;
+            made.cluster.curve = Curve::conserving(1);
+        }
     }
 
     fn check_for(&self, policy: &JobPolicySpec, made: &Made) -> Result<(), SpecError> {

@@ -2,7 +2,7 @@
 
 use crate::kind::{self, Kind};
 use crate::scenario::place::Source;
-use crate::scenario::texts;
+use crate::scenario::{effect, texts};
 use crate::whole::read_text;
 use orrery_run::SpecError;
 use orrery_run::policy_spec::{Registry, Spec};
@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::path::Path;
+use toml::{Table, Value};
 
 /// What is run in a world of its own: the table of a file that says so.
 pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -18,7 +19,7 @@ pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// A policy of the world.
     type Policy: Registry + ?Sized;
     /// What a seed makes of the table.
-    type Made: Send + Sync;
+    type Made: Clone + PartialEq + Send + Sync;
 
     /// What a seed makes of it; `folder` is where its files are looked for.
     ///
@@ -31,6 +32,9 @@ pub trait World: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// # Errors
     /// When it cannot.
     fn check_for(&self, policy: &Spec<Self::Policy>, made: &Self::Made) -> Result<(), SpecError>;
+
+    /// Leaves out what none of these policies looks at.
+    fn unseen(_policies: &[Spec<Self::Policy>], _made: &mut Self::Made) {}
 
     /// The error, at a key of the table.
     fn in_table(error: SpecError) -> SpecError {
@@ -129,6 +133,39 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
     /// # Errors
     /// When one cannot be read.
     fn notes(&self, policies: &[SpecOf<Self>]) -> Result<Vec<String>, SpecError>;
+
+    /// The keys of the file that change nothing, in a sentence. `run` says what a command makes of a file for the first,
+    /// second ... of its `runs`.
+    fn without_effect(
+        &self,
+        policies: &[SpecOf<Self>],
+        runs: usize,
+        run: impl Fn(Self, usize) -> Result<Self, SpecError>,
+    ) -> Vec<String> {
+        let (_, seed, source) = self.head();
+        let Ok(table) = source.text.parse::<Table>() else { return Vec::new() };
+        let made = |file: &Self, i: usize| -> Option<MadeOf<Self>> {
+            let mut made = run(file.clone(), i).ok()?.runs(seed, policies).ok()?;
+            Self::World::unseen(policies, &mut made);
+            Some(made)
+        };
+        let read = |text: &str| {
+            let mut file: Self = texts::read(&source.path, text).ok()?;
+            *file.read_as().1 = Source::new(&source.path, text);
+            file.runs(seed, policies).is_ok().then_some(file)
+        };
+        let said = |file: &Self| toml::to_string(file.world()).unwrap_or_default();
+        let with: Vec<_> = (0..runs).map(|i| made(self, i)).collect();
+        effect::sentences(&source.path, &Value::Table(table.clone()), |path| {
+            let less = effect::instead(&Value::Table(table.clone()), path, read)?;
+            if said(&less) == said(self) {
+                return Some(None);
+            }
+            let is_same = |(i, with): (usize, &Option<_>)| made(&less, i) == *with;
+            let is_unseen = with.iter().enumerate().all(is_same);
+            is_unseen.then_some(Some("no run of these policies looks at it"))
+        })
+    }
 
     /// Where the files that it names are looked for.
     fn folder(&self) -> &Path {

@@ -14,7 +14,7 @@ pub mod caveats;
 mod check;
 mod delays;
 pub mod disturbance;
-mod effect;
+pub(crate) mod effect;
 mod expand;
 pub mod file;
 mod laws;

@@ -20,22 +20,32 @@ const EACH: usize = 64;
 
 /// The document of a run: a line for each policy, its finish rate with the interval and the difference from
 /// the first policy's; models and applications where they differ, or all of them with `details`; and what
-/// each run says about the number of its devices, where that did not change.
+/// each run says about the number of its devices, where that did not change. A text has how busy devices were and how
+/// requests ended with `details`, and never what was asked: a page has all.
 pub fn of_run(scenario: &Scenario, rows: &[Row], details: bool) -> Page {
     let mut page = Page::new("run", &scenario.name);
     page.subtitle = which_seeds(rows);
+    page.asked_on_page_alone = true;
     asked(&mut page, rows);
     let devices: u32 = scenario.file.device.iter().map(|d| d.count).sum();
     page.ask("devices", devices.to_string());
     page.ask("models", scenario.model_names().join(", "));
     verdict(&mut page, rows);
+    let with_details = |points: Vec<String>| {
+        let parts = Vec::from_iter(Part::list(points));
+        match details || parts.is_empty() {
+            true => parts,
+            false => vec![Part::Views { page: parts, text: Vec::new() }],
+        }
+    };
     page.section("Results", by_policy(rows).part());
     page.section("No answer", Part::list(unanswered(rows)));
     let several = page.subtitle.starts_with("seeds");
     let a_run = if several { ", requests of a run in the mean" } else { "" };
-    page.section(&format!("Missed deadlines{a_run}"), Part::list(ends(rows)));
+    page.section(&format!("Missed deadlines{a_run}"), with_details(ends(rows)));
     let which = if details { "" } else { " that differ from the whole" };
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
+    page.section("How busy devices were", with_details(busy(rows)));
     page.section("Devices", Part::list(devices_of(rows)));
     page.section(TO_KNOW, Part::list(notes_of_run(scenario, rows)));
     page
@@ -147,17 +157,22 @@ fn scopes(rows: &[Row], details: bool) -> Table {
     table
 }
 
-/// How busy each of several devices was, and the advice about their number; of devices that come and go, how many there
-/// were.
+/// How busy each device was.
+fn busy(rows: &[Row]) -> Vec<String> {
+    let is_busy = |r: &&Row| r.scope.starts_with("device ") && r.metric == metric::UTILISATION;
+    let of_cell = |cell: &[Row]| {
+        let own = cell.iter().filter(|r| r.versus.is_empty()).filter(is_busy);
+        let each: Vec<Option<f64>> = own.map(|r| r.value).collect();
+        let is_some = !each.is_empty() && find(cell, "all", metric::DEVICES_UP).is_none();
+        is_some.then(|| format!("{}: {}", cell[0].policy, shares(&each)))
+    };
+    cells(rows).filter_map(of_cell).collect()
+}
+
+/// The advice about the number of devices; of those that come and go, how many there were.
 fn devices_of(rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
     for cell in cells(rows) {
-        let own: Vec<&Row> = cell.iter().filter(|r| r.versus.is_empty()).collect();
-        let busy: Vec<Option<f64>> = own
-            .iter()
-            .filter(|r| r.scope.starts_with("device ") && r.metric == metric::UTILISATION)
-            .map(|r| r.value)
-            .collect();
         let policy = &cell[0].policy;
         let of = |metric| find(cell, "all", metric).and_then(|r| r.value);
         if let (Some(mean), Some(most)) = (of(metric::DEVICES_UP), of(metric::DEVICES_UP_MAX)) {
@@ -168,10 +183,7 @@ fn devices_of(rows: &[Row]) -> Vec<String> {
             ));
             continue;
         }
-        if busy.is_empty() {
-            continue;
-        }
-        out.push(format!("{policy}: busy {}", shares(&busy)));
+        let own: Vec<&Row> = cell.iter().filter(|r| r.versus.is_empty()).collect();
         let advice = Advice::of(&own).filter(|a| a.devices > 1);
         let unsteady = [Flags::LATE_START, Flags::DRAIN]
             .into_iter()

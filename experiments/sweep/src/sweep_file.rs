@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// With more variants it is not looked for keys that change nothing in any.
-const VARIED_MAX: usize = 64;
+/// With more variants it is not looked for keys that change nothing in any, and said.
+const VARIED_MAX: usize = 256;
 
 /// Keys with their values.
 pub type Changes = Vec<(String, Value)>;
@@ -149,7 +149,12 @@ impl SweepFile {
         let varied = varied.iter().chain(more).map(|own| [&set[..], own].concat());
         let varied: Vec<Changes> = varied.collect();
         if varied.len() > VARIED_MAX {
-            return Vec::new();
+            let n = varied.len();
+            let of = format!("of {n} values of axes, and at most {VARIED_MAX} are compared");
+            return vec![format!(
+                "{}: keys that change nothing are not looked for: {of}",
+                base.origin().0
+            )];
         }
         base.without_effect(&policies, self.goodput.as_ref(), &varied)
     }

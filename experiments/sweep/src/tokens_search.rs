@@ -156,6 +156,21 @@ impl Subject for TokensFile {
         Vec::new()
     }
 
+    fn without_effect(
+        &self,
+        policies: &[TokenPolicySpec],
+        search: Option<&Search>,
+        changes: &[Vec<(String, Value)>],
+    ) -> Vec<String> {
+        WorldFile::without_effect(self, policies, changes.len(), |file, i| {
+            let mut file = file.with(&changes[i])?;
+            if search.is_some() && !file.is_finite() {
+                file.tokens.count = Some(1);
+            }
+            Ok(file)
+        })
+    }
+
     fn warm_up(&self, search: Option<&Search>) -> String {
         match search {
             Some(search) => {

@@ -186,7 +186,12 @@ fn details_are_tables_of_one_run_and_change_nothing_else() {
     let place = Place::with("a.toml", small_scenario(POISSON));
     let args = ["run", "a.toml", "--policy", "fifo", "--format", "csv"];
     let plain = place.run(&args).ok();
-    place.run(&[&args[..], &["--details"]].concat()).refused(&["--out <DIR>"]);
+    place.run(&[&args[..], &["--details"]].concat()).refused(&["`--details`", "`--out`"]);
+    let set = ["--details", "--out", "r", "--set", "arrivals.requests=20"];
+    place.run(&[&args[..], &set].concat()).refused(&["`--details`", "no column for what is set"]);
+    let printed =
+        ["run", "a.toml", "--policy", "fifo", "--set", "arrivals.requests=20", "--details"];
+    assert!(place.run(&printed).ok().contains("\nModels and applications\n"));
     let details = place.run(&[&args[..], &["--details", "--out", "r"]].concat()).ok();
     assert_eq!(details, plain);
     let distributions = place.read("r/small.distributions.csv");

@@ -86,7 +86,7 @@ fn the_report_of_a_usual_file_has_at_most_20_lines_and_inspect_describes_it() {
 #[test]
 fn prompts_of_any_tool_are_requests_with_tokens() {
     let toml = "policies = [\"continuous\"]\n[tokens]\nprofile = \"step-rtx4090-llama-3.1-8b\"\n\
-                kv_blocks = 100000\nrequests = \"FILE\"\ncount = 3\n";
+                kv_blocks = 100000\nrequests = \"FILE\"\ncount = 1\n";
     let lists = ["mooncake.jsonl", "servegen.jsonl", "burstgpt.csv", "azure_llm2024.csv"];
     for name in lists {
         let text = std::fs::read_to_string(format!("{SAMPLES}/{name}")).unwrap();

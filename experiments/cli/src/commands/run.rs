@@ -7,6 +7,7 @@ mod tests;
 
 pub use args::Run;
 
+use orrery_report::Format;
 use orrery_report::threads::pool;
 use orrery_report::whole_file::check_place;
 use orrery_report::{Answer, Forms};
@@ -50,6 +51,17 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
             (format!("{} policies", policies.len()), "name the one to log with `--policy`");
         return Err(SpecError::value("--log", found, "one policy", remedy));
     }
+    let folder = args.output.out.as_ref().filter(|_| args.details);
+    if args.details && args.output.out.is_none() && args.output.format != Format::Table {
+        let allowed = "a table, or `--out`: other forms have all that was measured";
+        let remedy = "remove `--details`, or `--format`";
+        return Err(SpecError::value("--details", "with another `--format`", allowed, remedy));
+    }
+    if folder.is_some() && !args.set.is_empty() {
+        let allowed = "`--out` without it: time series have no column for what is set";
+        let remedy = "remove `--set`, or `--out`";
+        return Err(SpecError::value("--details", "with `--set` and `--out`", allowed, remedy));
+    }
     let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair(args.seeds)? };
     let logged = match &args.log {
         Some(path) => Some(log_first_seed(&scenario, &policies[0], first, path, args.why)?),
@@ -59,7 +71,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     let mut rows = pool
         .install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref(), args.bound))?;
     args.set.tell(&mut rows);
-    if let (true, Some(folder)) = (args.details, &args.output.out) {
+    if let Some(folder) = folder {
         details::write(&scenario, &policies, first, folder)?;
     }
     let page = match args.output.html {

@@ -98,8 +98,7 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
 }
 
 fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, SpecError> {
-    file.without_effect(&base, &[]).iter().for_each(|note| say(note));
-    let lister = Lister::new(file, base)?;
+    let lister = Lister::new(file, base.clone())?;
     let jobs: usize = args.jobs.unwrap_or(0).into();
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
@@ -112,6 +111,7 @@ fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, 
     // What is wrong with the file is told before the folder is made.
     lister.first()?;
     args.output.check(&file.name)?;
+    file.without_effect(&base, &[]).iter().for_each(|note| say(note));
     let store = Store::open(&folder)?;
     let work = Work::of(&store, store.manifest_of(&lister, jobs)?)?;
     let (cells, shown) = (work.parts().len(), folder.display());

@@ -86,17 +86,6 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     if far > 0 {
         source += &format!("; {far} pools above {FAR} times the answer's cost are not drawn");
     }
-    // Packs cannot be bought in parts; between sizes of single machines there are others, which were not simulated.
-    let in_packs = |kind: &usize| p.sales[*kind].tariff.packs().iter().all(|pack| pack.devices > 1);
-    let of_kind = |kind: usize| {
-        let counts = crate::search::size::counts(p, kind, 1);
-        p.policies.iter().map(move |policy| series(p, &counts, policy.text())).collect::<Vec<_>>()
-    };
-    let steps = match p.plan.pools {
-        // Of these every pool within the limits competes.
-        Pools::Heterogeneous => p.policies.iter().map(|p| p.text().to_string()).collect(),
-        _ => (0..p.sales.len()).filter(in_packs).flat_map(of_kind).collect(),
-    };
     let shown = Picture {
         title: format!("{}: sustainable throughput over cost", p.plan.name()),
         source,
@@ -109,10 +98,25 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
             .map(|(name, words)| (name.to_string(), words.to_string()))
             .to_vec(),
         own_y: true,
-        steps: Steps::Of(steps),
+        steps: Steps::Of(steps(p)),
         ..Picture::default()
     };
     picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))
+}
+
+/// The series that are drawn as steps. Packs cannot be bought in parts; between sizes of single machines there are others,
+/// which were not simulated.
+fn steps(p: &Problem) -> Vec<String> {
+    let in_packs = |kind: &usize| p.sales[*kind].tariff.packs().iter().all(|pack| pack.devices > 1);
+    let of_kind = |kind: usize| {
+        let counts = crate::search::size::counts(p, kind, 1);
+        p.policies.iter().map(move |policy| series(p, &counts, policy.text())).collect::<Vec<_>>()
+    };
+    match p.plan.pools {
+        // Of these every pool within the limits competes.
+        Pools::Heterogeneous => p.policies.iter().map(|p| p.text().to_string()).collect(),
+        _ => (0..p.sales.len()).filter(in_packs).flat_map(of_kind).collect(),
+    }
 }
 
 /// The curve that a pool belongs to.

@@ -117,8 +117,15 @@ fn of_choice(
     let cost = choice.cost.to_string();
     let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
     let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
+    let caveats = scenario.caveats_uncounted(&PolicySpec::parse(&choice.policy)?);
+    let noticed = [
+        ("undecided", choice.edge.undecided.is_some()),
+        ("not-monotone", choice.edge.not_monotone),
+        ("not-known", !answer.unknown.is_empty() && place == "1"),
+    ];
+    let noticed = noticed.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag);
     let base = Row {
-        flags: scenario.caveats_uncounted(&PolicySpec::parse(&choice.policy)?).join(" "),
+        flags: caveats.into_iter().chain(noticed).collect::<Vec<_>>().join(" "),
         spec_sha256: spec_sha256(&spec),
         inputs_sha256: inputs,
         warm_up: match scenario.file.warm_up_s {
@@ -175,15 +182,6 @@ fn of_choice(
     if p.day.follows() {
         rows.push(row(metric::COST_AT_PEAK, p.cost(&choice.counts).as_usd_per_hour(), None));
         rows.extend(choice.tried.iter().filter(|tried| !is_loss(tried)).flat_map(of));
-    }
-    if edge.undecided.is_some() {
-        rows.iter_mut().for_each(|r| r.flag("undecided"));
-    }
-    if edge.not_monotone {
-        rows.iter_mut().for_each(|r| r.flag("not-monotone"));
-    }
-    if !answer.unknown.is_empty() && place == "1" {
-        rows.iter_mut().for_each(|r| r.flag("not-known"));
     }
     Ok(rows)
 }

@@ -101,8 +101,9 @@ pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
     let fewest = |few: &&TooFew| {
         let (next, kind) = (few.n + 1, p.kind(few.kind));
         let has_next = a.choices.iter().any(|choice| choice.counts[few.kind] == next);
-        has_next.then(|| format!("; so {next} {kind} are the fewest for any scheduler"))
+        has_next.then(|| format!("{next} {kind}"))
     };
+    let fewest: Vec<String> = proven.iter().filter_map(fewest).collect();
     let proof = proven.first().map(|first| {
         format!(
             "no scheduler sustains the load with {}: in none of {} runs can more than {} % be in time, and the goal is \
@@ -111,7 +112,10 @@ pub fn too_few(p: &Problem, a: &Answer) -> Vec<String> {
             first.bounds.len(),
             all(&highest),
             percent(1.0 - p.plan.target()),
-            proven.iter().filter_map(fewest).collect::<String>()
+            match fewest.is_empty() {
+                true => String::new(),
+                false => format!("; so {} are the fewest for any scheduler", fewest.join(" or ")),
+            }
         )
     });
     let not_known = |few: &&TooFew| {

@@ -102,12 +102,11 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         ("load", None) => plan.growth = plan.growth.scaled(number(key, value)?),
         ("noise", None) => {
             plan.strain.measured = value == repeated::NAME;
+            let allowed = || format!("a number from 0.000001 to 1, or `{}`", repeated::NAME);
+            let wrong = |_| SpecError::value(key, value, allowed(), "correct the value");
             plan.strain.noise = match plan.strain.measured {
                 true => 0.0,
-                false => factor(key, value, 1e-6, 1.0).map_err(|_| {
-                    let allowed = format!("a number from 0.000001 to 1, or `{}`", repeated::NAME);
-                    SpecError::value(key, value, allowed, "correct the value")
-                })?,
+                false => factor(key, value, 1e-6, 1.0).map_err(wrong)?,
             };
         }
         ("delay", None) => plan.strain.delay_ms = milliseconds(key, value)?,
@@ -150,10 +149,8 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             let at = known(key, kind, &kinds)?;
             plan.instance[at].buy = Some(term(key, value)?);
         }
-        ("survive", None) => {
-            // What is wrong with it is said with the checks of the whole plan.
-            plan.survive = Some(Survive::of_word(value));
-        }
+        // What is wrong with it is said with the checks of the whole plan.
+        ("survive", None) => plan.survive = Some(Survive::of_word(value)),
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {
             (plan.finish_rate, plan.percentile) = (None, None);

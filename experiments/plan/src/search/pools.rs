@@ -202,20 +202,10 @@ impl OfPolicy<'_> {
         wanted: usize,
         answer: &mut Answer,
     ) -> Result<Vec<Carried>, SpecError> {
-        let (problem, group, c) = (self.bench.problem, self.bench.group, self.candidates);
+        let (problem, c) = (self.bench.problem, self.candidates);
         let (load, plan) = (asked.load_per_s, &problem.plan);
-        let costs = c.space.costs();
-        let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
-        order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
-        let all = order.len();
-        let least = asked.least_per_s()?;
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= least);
-        let base = group.base.unwrap_or(0);
-        // Without a base instance a pool carries nothing.
-        order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
-        let is_other = |i: usize| c.counts(i).iter().sum::<u32>() > c.counts(i)[base];
-        order.retain(|&i| !self.is_base_alone || !is_other(i));
-        answer.searched.skipped_by_bound = all - order.len();
+        let (costs, order) = (c.space.costs(), self.may_carry(asked)?);
+        answer.searched.skipped_by_bound = c.space.pools().len() - order.len();
         if order.is_empty() {
             answer.unknown.push(format!(
                 "the goal is outside what was simulated: {} requests/s, and no pool within the limits \
@@ -272,6 +262,22 @@ impl OfPolicy<'_> {
             ));
         }
         Ok(met)
+    }
+
+    /// The pools that no bound excludes, by rising cost.
+    fn may_carry(&self, asked: &Asked<'_>) -> Result<Vec<usize>, SpecError> {
+        let (problem, group, c) = (self.bench.problem, self.bench.group, self.candidates);
+        let (plan, costs) = (&problem.plan, c.space.costs());
+        let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
+        order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
+        let least = asked.least_per_s()?;
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= least);
+        let base = group.base.unwrap_or(0);
+        // Without a base instance a pool carries nothing.
+        order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
+        let is_other = |i: usize| c.counts(i).iter().sum::<u32>() > c.counts(i)[base];
+        order.retain(|&i| !self.is_base_alone || !is_other(i));
+        Ok(order)
     }
 
     /// The pools that carry most.

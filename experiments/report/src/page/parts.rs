@@ -16,6 +16,8 @@ pub struct Page {
     pub subtitle: String,
     /// What was asked: a word, and what it is.
     pub asked: Vec<(String, String)>,
+    /// Whether a text leaves that out.
+    pub asked_on_page_alone: bool,
     /// What came of it, a sentence each; the first is the verdict.
     pub verdict: Vec<Verdict>,
     /// The rest, in the order of reading.

@@ -23,10 +23,11 @@ pub fn text(page: &Page) -> String {
         };
         let _ = writeln!(out, "{}", styled(&v.text, style));
     }
-    if !page.asked.is_empty() {
+    let asked = if page.asked_on_page_alone { &[] } else { &page.asked[..] };
+    if !asked.is_empty() {
         let _ = writeln!(out, "\n{}", styled("What was asked", BOLD));
     }
-    for (what, is) in &page.asked {
+    for (what, is) in asked {
         let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join("; "));
     }
     let is_shown = page.sections.iter().any(|s| s.parts.iter().any(|p| is_marked(&part(p))));

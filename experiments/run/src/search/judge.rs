@@ -454,3 +454,6 @@ impl Observer for Judge {
         self.said.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

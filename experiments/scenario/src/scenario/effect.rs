@@ -72,9 +72,7 @@ impl Scenario {
         let Ok(with) = with else { return Vec::new() };
         let said = of.said();
         let reason = |path: &[String]| {
-            let read = |other: Value| self.instead(&toml::to_string(&other).ok()?).ok();
-            let less = read(edited(&table, path, |_| None));
-            let less = less.or_else(|| read(edited(&table, path, doubled)))?;
+            let less = instead(&table, path, |text| self.instead(text).ok())?;
             if less.said() == said {
                 // Its default, or of a kind of device of which there are none.
                 return Some(None);
@@ -102,27 +100,7 @@ impl Scenario {
             let most = rules.collect::<Option<Vec<usize>>>()?.into_iter().max()?;
             Some(Some(most.checked_sub(1).map_or(why, |i| RULES[i].0)))
         };
-        let mut open: Vec<Vec<String>> = vec![Vec::new()];
-        let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        while let Some(path) = open.pop() {
-            for key in keys(&table, &path) {
-                let path = [&path[..], &[key]].concat();
-                if path.len() == 1 && NOT_ASKED.contains(&&*path[0]) {
-                    continue;
-                }
-                match reason(&path) {
-                    None => open.push(path),
-                    Some(None) => {}
-                    Some(Some(why)) => found.entry(why).or_default().push(path.join(".")),
-                }
-            }
-        }
-        let words = |(why, mut keys): (&str, Vec<String>)| {
-            keys.sort();
-            let verb = if keys.len() == 1 { "changes" } else { "change" };
-            format!("{}: `{}` {verb} nothing: {why}", self.origin().0, keys.join("`, `"))
-        };
-        found.into_iter().map(words).collect()
+        sentences(self.origin().0, &table, reason)
     }
 
     /// What the file says beside defaults, and beside kinds of devices of which there are none.
@@ -135,6 +113,46 @@ impl Scenario {
         file.device.retain(|d| d.count > 0);
         Some(file)
     }
+}
+
+/// A sentence for each reason why keys of a table change nothing. `reason` has one of a key, or none that is said, or
+/// the key changes something: then the keys below it are looked at.
+pub(crate) fn sentences(
+    name: &str,
+    table: &Value,
+    reason: impl Fn(&[String]) -> Option<Option<&'static str>>,
+) -> Vec<String> {
+    let mut open: Vec<Vec<String>> = vec![Vec::new()];
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    while let Some(path) = open.pop() {
+        for key in keys(table, &path) {
+            let path = [&path[..], &[key]].concat();
+            if path.len() == 1 && NOT_ASKED.contains(&&*path[0]) {
+                continue;
+            }
+            match reason(&path) {
+                None => open.push(path),
+                Some(None) => {}
+                Some(Some(why)) => found.entry(why).or_default().push(path.join(".")),
+            }
+        }
+    }
+    let words = |(why, mut keys): (&str, Vec<String>)| {
+        keys.sort();
+        let verb = if keys.len() == 1 { "changes" } else { "change" };
+        format!("{name}: `{}` {verb} nothing: {why}", keys.join("`, `"))
+    };
+    found.into_iter().map(words).collect()
+}
+
+/// What is read of a table without a key, or with twice its value where it must be there.
+pub(crate) fn instead<T>(
+    table: &Value,
+    path: &[String],
+    read: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
+    let read = |other: Value| read(&toml::to_string(&other).ok()?);
+    read(edited(table, path, |_| None)).or_else(|| read(edited(table, path, doubled)))
 }
 
 /// The keys below a path, of all items of a list.

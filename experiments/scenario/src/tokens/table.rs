@@ -82,7 +82,7 @@ fn sixteen() -> u32 {
 }
 
 /// Requests, and the executor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MadeTokens {
     /// The executor.
     pub machine: Machine,

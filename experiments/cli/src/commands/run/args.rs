@@ -54,9 +54,8 @@ pub struct Run {
     /// Also log the policy's reasons, for `orrery log explain`.
     #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
     pub why: bool,
-    /// Print every model and application; with `--out`, also write distributions and time series of the
-    /// first seed, for `orrery plot`.
-    // Series have no column for what is set.
-    #[arg(long, requires = "out", conflicts_with = "set", help_heading = WITHOUT_EFFECT)]
+    /// Print also every model and application, how requests ended and how busy devices were; with `--out`, write
+    /// distributions and time series of the first seed, for `orrery plot`.
+    #[arg(long, help_heading = WITHOUT_EFFECT)]
     pub details: bool,
 }

@@ -41,7 +41,8 @@ pub fn command<F: WorldFile<World: OwnWorld>>(args: &Run) -> Result<Answer, Spec
     };
     let first = args.seed.unwrap_or(seed);
     file.runs(first, &policies)?;
-    file.notes(&policies)?.iter().for_each(|note| say(note));
+    let unused = file.without_effect(&policies, 1, |file, _| Ok(file));
+    file.notes(&policies)?.iter().chain(&unused).for_each(|note| say(note));
     if let Some(path) = &args.log {
         if policies.len() != 1 {
             let found = format!("{} policies", policies.len());

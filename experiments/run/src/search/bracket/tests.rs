@@ -67,6 +67,20 @@ fn the_peak_is_found_from_below_and_from_above_by_any_steps() {
 }
 
 #[test]
+fn a_probe_in_doubt_makes_nothing_clear() {
+    let doubtful = |rate: f64, how: How| {
+        step(100.0)(rate, how).map(|p| Probe { doubt: Some(Doubt::Undecided), ..p })
+    };
+    let Ok(found) = from(90.0).highest(doubtful);
+    assert!(found.value.is_some_and(|x| x <= 100.0 && x * 1.005 > 100.0), "{found:?}");
+    assert_eq!((found.clearly_good, found.clearly_bad), (None, None), "{found:?}");
+    let Ok(found) = fewest(3, 1, 40, |n| {
+        probe(n >= 7, 0.0).map(|p| Probe { doubt: Some(Doubt::Undecided), ..p })
+    });
+    assert_eq!((found.value, found.clearly_good, found.clearly_bad), (Some(7.0), None, None));
+}
+
+#[test]
 fn what_is_never_good_has_no_answer_and_ends() {
     let Ok(found) = from(100.0).highest(|_, _| probe(false, 1.0));
     assert_eq!((found.value, found.at, found.never_good), (None, None, true));
