@@ -8,7 +8,6 @@ use orrery_sweep::logged::names;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::scope_names;
 use orrery_report::threads;
 use orrery_scenario::scenario::Scenario;
 use orrery_run::{PolicySpec, Setup, SpecError};
@@ -214,7 +213,7 @@ impl Call {
             let (metrics, (requests, _)) = self.watched(&setup, policy, seed, extra)?;
             (metrics, requests)
         };
-        let replication = Replication::of(seed, &metrics, &scope_names(&self.scenario));
+        let replication = Replication::of(seed, &metrics, &self.scenario.scope_names());
         Ok(Ran { replication, requests })
     }
 

@@ -6,7 +6,6 @@ use orrery_sim::audit::audit_log;
 use orrery_sim::log::{LogWriter, Names, read_log};
 use orrery_sim::metrics::Metrics;
 use orrery_sweep::replication::Replication;
-use orrery_sweep::watch::scope_names;
 
 const POLICIES: [&str; 5] =
     ["orloj", "orloj[score_law=own,estimate_law=own]", "clockwork", "nexus", "fifo"];
@@ -26,7 +25,7 @@ fn run(scenario: &Scenario, policy: &str) -> (Metrics, Replication, Vec<u8>) {
     let spec = PolicySpec::parse(policy).expect("a policy");
     let setup = scenario.setup(1).expect("a scenario");
     let metrics = setup.run(&spec, 1).expect("a run");
-    let rows = Replication::of(1, &metrics, &scope_names(scenario));
+    let rows = Replication::of(1, &metrics, &scenario.scope_names());
     let writer = LogWriter::with_names(Vec::new(), &Names::default()).with_terms(&setup.terms());
     let log = setup.run_with(&spec, 1, writer).expect("a run").observer.1;
     (metrics, rows, log.finish().expect("memory"))

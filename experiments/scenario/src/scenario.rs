@@ -48,7 +48,7 @@ use laws::Files;
 use load::clients::ClosedLoad;
 use load::{OpenLoad, changes, sent};
 use on_kinds::latency_on;
-use orrery_run::replication::MeasuredSizes;
+use orrery_run::replication::{MeasuredSizes, ScopeNames};
 use orrery_run::setup::{ProfileSetup, Setup, Workload};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Profiler};
@@ -188,6 +188,17 @@ impl Scenario {
     /// The batch sizes that latencies were measured at, by model.
     pub fn measured_sizes(&self) -> Vec<Vec<MeasuredSizes>> {
         self.file.model.iter().map(|m| m.measured_sizes(&self.file.device)).collect()
+    }
+
+    /// The names that the scopes of its results go by.
+    pub fn scope_names(&self) -> ScopeNames {
+        ScopeNames {
+            models: self.model_names(),
+            apps: self.app_names(),
+            groups: self.group_names(),
+            measured: self.measured_sizes(),
+            scales: self.file.autoscale.is_some(),
+        }
     }
 
     /// The names of the applications, by number.

@@ -11,7 +11,6 @@ use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
 use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::scope_names;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -154,7 +153,7 @@ impl Answers {
                         return Ok(None);
                     }
                     let (metrics, _) = ran.observer;
-                    Replication::of(seed, &metrics, &scope_names(&cell.scenario))
+                    Replication::of(seed, &metrics, &cell.scenario.scope_names())
                 }
             };
             if let Ok(mut kept) = self.kept.lock() {

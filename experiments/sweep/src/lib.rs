@@ -35,7 +35,6 @@ pub mod store;
 pub mod sweep_file;
 pub mod tokens;
 mod tokens_search;
-pub mod watch;
 pub mod work;
 
 pub use orrery_run::replication;

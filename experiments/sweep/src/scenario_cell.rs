@@ -5,7 +5,6 @@ use super::hash;
 use super::replication::Replication;
 use super::scenario_search::{least_warm_up_s, searched};
 use super::seeds::Seeds;
-use super::watch::scope_names;
 use orrery_report::page::counted;
 use orrery_results::metric;
 use orrery_results::{RESULT_VERSION, Row, system_of};
@@ -216,7 +215,7 @@ impl Subject for Scenario {
 
     fn one(&self, policy: &PolicySpec, seed: u64) -> Result<Replication, SpecError> {
         let metrics = self.setup(seed)?.run(policy, seed)?;
-        Ok(Replication::of(seed, &metrics, &scope_names(self)))
+        Ok(Replication::of(seed, &metrics, &self.scope_names()))
     }
 
     fn sought(&self, search: &Search) -> Result<String, SpecError> {

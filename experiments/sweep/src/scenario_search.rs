@@ -2,7 +2,6 @@
 
 use super::goodput::{Search, Searched, over_in_warm_up};
 use super::replication::Replication;
-use super::watch::scope_names;
 use orrery_results::metric;
 use orrery_run::search::{self, How, Load, Probe, REQUESTS_ENDLESS};
 use orrery_run::{PolicySpec, SpecError};
@@ -88,7 +87,7 @@ impl Searched for Scenario {
         }
         let setup = limited.setup(seed)?;
         let metrics = setup.run(policy, seed)?;
-        let mut replication = Replication::of(seed, &metrics, &scope_names(self));
+        let mut replication = Replication::of(seed, &metrics, &self.scope_names());
         let sizes = metrics.batch_sizes();
         let batches: u64 = sizes.iter().sum();
         let queueing = metrics.total().queueing;

@@ -8,7 +8,6 @@ use orrery_sweep::logged;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::rows::rows;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::scope_names;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a world.
@@ -76,7 +75,7 @@ fn try_run(text: &str) -> Result<Ran, String> {
     let observer = (MemoryLog::default(), log);
     let run = setup.run_with(policy, seed, observer).map_err(whole)?;
     let (metrics, (memory, log)) = run.observer;
-    let result = Replication::of(seed, &metrics, &scope_names(&scenario));
+    let result = Replication::of(seed, &metrics, &scenario.scope_names());
     let place = Row { experiment: scenario.name.clone(), ..Row::default() };
     let rows = rows(&place, &Seeds { first: seed, count: 1, until_ci: None }, &[result]);
     let log = log.finish().map_err(|e| e.to_string())?;

@@ -25,7 +25,6 @@ use orrery_sweep::run_report::of_run;
 use orrery_sweep::scenario_cell::Subject;
 use orrery_sweep::scenario_rows::rows_of_scenario;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::scope_names;
 use std::path::Path;
 
 /// `orrery run`.
@@ -102,5 +101,5 @@ fn log_first_seed(
     let names = logged::names(scenario, policy.text().to_string());
     let setup = scenario.setup(seed)?;
     let metrics = logged::run_logged(&setup, policy, seed, &names, path, why)?;
-    Ok(Replication::of(seed, &metrics, &scope_names(scenario)))
+    Ok(Replication::of(seed, &metrics, &scenario.scope_names()))
 }

@@ -12,7 +12,6 @@ use orrery_sim::time::{Span, Time};
 use orrery_sweep::hash;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::ScenarioCell;
-use orrery_sweep::watch::scope_names;
 
 /// A last bin that is shorter than one in so many of the others is left out.
 const SLIVER: u64 = 20;
@@ -40,7 +39,7 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     let observer = (panels, Predictions::default());
     let (metrics, (panels, errors)) =
         setup.run_by(&cell.policy, seed, observer, ready::in_bins)?.observer;
-    let names = scope_names(&cell.scenario);
+    let names = cell.scenario.scope_names();
     let mut whole = Replication::of(seed, &metrics, &names);
     whole.measures.retain(|m| !m.scope.starts_with("device "));
     errors_of("infer", &errors.batches, &mut whole);

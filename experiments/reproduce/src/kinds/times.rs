@@ -13,7 +13,6 @@ use orrery_sweep::hash;
 use orrery_sweep::replication::Replication;
 use orrery_sweep::scenario_cell::ScenarioCell;
 use orrery_sweep::seeds::Seeds;
-use orrery_sweep::watch::scope_names;
 use std::fmt::Write;
 
 /// Below this share of busy devices a cluster is not overloaded.
@@ -36,7 +35,7 @@ pub fn run(cell: &ScenarioCell, parts: usize) -> Result<Vec<Replication>, SpecEr
     let seed = cell.seeds.first;
     let metrics = cell.scenario.setup(seed)?.run(&cell.policy, seed)?;
     let bins: Vec<TimeBin> = metrics.series().bins().collect();
-    let mut one = Replication::of(seed, &metrics, &scope_names(&cell.scenario));
+    let mut one = Replication::of(seed, &metrics, &cell.scenario.scope_names());
     // Every start makes a device of its own; what each of them did is no result.
     one.measures.retain(|m| !m.scope.starts_with("device "));
     let whole = sum(&bins);
