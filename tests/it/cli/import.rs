@@ -124,8 +124,11 @@ fn a_scenario_and_a_plan_are_written_from_what_files_say() {
     place.write("log.csv", format!("arrival_s,name,latency_ms\n{log}"));
     let import = |files: &[&str]| {
         let made = ["--model", "m", "--scenario", "s.toml", "--plan", "p.toml", "--force"];
-        place.run(&[&["import"], files, &made].concat())
+        place.run(&[&["-q", "import"], files, &made].concat())
     };
+    let told =
+        place.run(&["import", "l.csv", "--model", "m", "--scenario", "s.toml", "--plan", "p.toml"]);
+    told.ok_but(&["s.toml: written; assumed: ", "an SLO of twice"]);
     import(&["l.csv"]).ok();
     let text = place.read("s.toml");
     for says in

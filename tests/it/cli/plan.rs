@@ -230,6 +230,7 @@ fn a_plan_in_one_line_takes_a_measured_profile() {
     let place = Place::with("l.csv", "batch,latency_ms\n1,5.0\n4,8.0\n");
     let rows = "m,t4,1,9.0\nm,t4,4,12.0\nm,v100,1,4.0\nm,v100,4,6.0\n";
     place.write("two.csv", format!("model,gpu,batch,latency_ms\n{rows}"));
+    place.write("several.csv", "model,batch,latency_ms\nm,1,5.0\nn,1,6.0\n");
     let ask = |more: &[&str]| {
         let asked = ["-q", "plan", "--rate", "300", "--slo", "50ms", "--exact", "--seeds", "2"];
         place.run(&[&asked[..], more].concat())
@@ -243,6 +244,11 @@ fn a_plan_in_one_line_takes_a_measured_profile() {
     assert!(place.read("two.toml").contains("gpu = \"v100\""));
     ask(&["--profile", "l.csv", "--kinds", "t4"]).refused(&["no price of t4", "--price t4="]);
     ask(&["--profile", "l.csv"]).refused(&["--kinds"]);
+    let own = ["--profile", "two.csv", "--kinds", "t4,v100", "--write", "own.toml"];
+    ask(&[&own[..], &prices].concat()).ok();
+    assert!(place.read("own.toml").contains("name = \"m\""));
+    let several = ["--profile", "several.csv", "--kinds", "t4", "--price", "t4=0.5"];
+    ask(&several).refused(&["`--model`", "m, n", "`--model m`"]);
     let other = ["--profile", "two.csv", "--model", "x", "--kinds", "t4", "--price", "t4=0.5"];
     ask(&other).refused(&["two.csv", "`x`"]);
 }

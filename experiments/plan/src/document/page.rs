@@ -196,7 +196,8 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     };
     let distrust: String = best().filter_map(distrust).collect();
     let cost = by_hour_and_month(total);
-    page.say(tone, format!("{} pools for {cost}{distrust}{breaks}.", all.len()));
+    let pools: Vec<String> = best().map(|(_, b)| p.words(&b.counts)).collect();
+    page.say(tone, format!("{} for {cost}{distrust}{breaks}.", pools.join(" + ")));
 }
 
 /// `4.80 $/h, 3504 $/month of 730 hours`.

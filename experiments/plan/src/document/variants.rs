@@ -50,13 +50,14 @@ fn next_words(p: &Problem, next: &Next) -> String {
 }
 
 /// Under what an answer breaks, for the first sentence, and what carries the load then: the worst what-if, and the worst
-/// loss of a machine.
+/// loss of a machine, of each pool.
 pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> [Option<String>; 2] {
     let (p, target) = (&solved.problem, solved.problem.plan.target());
     let best = solved.answers.iter().filter_map(Answer::best);
     let all = best.flat_map(|best| &best.tried).filter(|_| p.budget.is_none());
     let is_loss = |tried: &&Tried| matches!(tried.variant, Variant::Loss { .. });
-    let losses = all.filter(is_loss).filter(|loss| loss.bad_rate(target).is_some());
+    let losses: Vec<&Tried> =
+        all.filter(is_loss).filter(|loss| loss.bad_rate(target).is_some()).collect();
     let what_if = robust.and_then(|robust| robust.worst(target));
     let words = |tried: &Tried| {
         let bad = percent(tried.bad_rate(target).unwrap_or(1.0));
@@ -69,7 +70,11 @@ pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> [Option<String>; 2] {
         let next = tried.next.as_ref().or(same.filter_map(|s| s.next.as_ref()).next());
         let next = next.map_or(String::new(), |next| match next {
             Next::None => "; no pool that the plan allows sustains the load then".to_string(),
-            Next::Enough(_) => format!("; then it takes {}", next_words(p, next)),
+            Next::Enough(enough) => {
+                let is_part = p.groups.len() > enough.pools.len();
+                let what = if is_part { "this pool" } else { "it" };
+                format!("; then {what} takes {}", next_words(p, next))
+            }
             Next::Other(_) => format!(
                 "; no machines that the plan allows sustain it under its schedulers; it takes {}",
                 next_words(p, next)
@@ -82,7 +87,12 @@ pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> [Option<String>; 2] {
             percent(target)
         )
     };
-    [what_if.map(|tried| format!("not robust: {}", words(tried))), worst(losses).map(words)]
+    // Each pool of a fleet has a worst one of its own.
+    let of_pools = losses.chunk_by(|a, b| a.group == b.group);
+    let losses: Vec<String> =
+        of_pools.filter_map(|own| worst(own.iter().copied())).map(words).collect();
+    let losses = (!losses.is_empty()).then(|| losses.join("; "));
+    [what_if.map(|tried| format!("not robust: {}", words(tried))), losses]
 }
 
 /// That an answer holds under all what-ifs that were tried, where that is sure.

@@ -16,6 +16,11 @@ pub fn part(claims: &[Claim], checked: &[Checked], own: bool, is_short: bool) ->
     let (few, most) =
         if is_short && all.len() > NAMED_MAX { (FEW, NAMED_MAX) } else { (all.len(), all.len()) };
     let not = all.iter().filter(|c| c.1.verdict != Verdict::Holds).count();
+    let is_judged = |c: &Checked| !matches!(c.verdict, Verdict::NotJudged | Verdict::NotRun);
+    let of_open = match all.iter().any(|c| c.1.verdict != Verdict::Holds && is_judged(c.1)) {
+        true => "do not, or are open",
+        false => "are not judged",
+    };
     let (mut hold, mut open) = (0, 0);
     let mut text = Vec::new();
     for (claim, c) in all {
@@ -28,7 +33,7 @@ pub fn part(claims: &[Claim], checked: &[Checked], own: bool, is_short: bool) ->
     }
     let left = [
         (hold.saturating_sub(few.saturating_sub(not)), "hold"),
-        (open.saturating_sub(most), "do not, or are open"),
+        (open.saturating_sub(most), of_open),
     ];
     let more: Vec<String> =
         left.iter().filter(|l| l.0 > 0).map(|(n, what)| format!("{n} more {what}")).collect();

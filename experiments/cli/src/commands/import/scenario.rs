@@ -3,6 +3,7 @@
 use super::{Import, last};
 use orrery_calibrate::named_from;
 use orrery_import::{Content, Profile, Reading, Workload};
+use orrery_report::say;
 use orrery_report::whole_file::write_atomically;
 use orrery_run::SpecError;
 use orrery_scenario::scenario::Scenario;
@@ -33,15 +34,27 @@ pub fn write(
         notes.map(|note| format!("# {}\n", note.replace(['\n', '\r'], " "))).collect();
     let text = scenario((args, &notes), profile, load, path)?;
     Scenario::from_text(&path.display().to_string(), &text)?;
-    write_atomically(path, text.as_bytes())?;
+    written(path, &text)?;
     let Some(plan) = &args.plan else { return Ok(()) };
     let name = named_from(path, plan.parent().unwrap_or(Path::new("")));
     let text = format!(
         "# Written by `orrery import`.\npools = \"homogeneous\"\ngoal = \"carry-load\"\nscenario_file = {name:?}\n\
          # Assumed: at most 1 % of the requests miss their SLO.\nbad_rate = 0.01\n\n\
-         [[instance]]\nkind = \"measured\"\n# Assumed: replace it.\nprice_usd_per_hour = 1.0\ncount_max = 64\n"
+         [[instance]]\nkind = \"measured\"\n# Assumed: a price of 1 $/h; replace it.\nprice_usd_per_hour = 1.0\ncount_max = 64\n"
     );
-    write_atomically(plan, text.as_bytes())
+    written(plan, &text)
+}
+
+/// Writes a file, and says what it assumes.
+fn written(path: &Path, text: &str) -> Result<(), SpecError> {
+    write_atomically(path, text.as_bytes())?;
+    let assumed: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# Assumed: "))
+        .map(|words| words.trim_end_matches('.'))
+        .collect();
+    say(&format!("{}: written; assumed: {}", path.display(), assumed.join("; ")));
+    Ok(())
 }
 
 fn scenario(
@@ -74,7 +87,7 @@ fn scenario(
             SpecError::value("--scenario", e, "latencies that can be written down", "report it")
         })?;
         text += &format!(
-            "\n[[model]]\nname = {name:?}\n# Assumed: twice the longest batch.\nslo_ms = {slo_ms:.3}\nlatency = {law}\n"
+            "\n[[model]]\nname = {name:?}\n# Assumed: an SLO of twice the longest batch.\nslo_ms = {slo_ms:.3}\nlatency = {law}\n"
         );
     }
     let Some((file, workload)) = load else {

@@ -7,7 +7,7 @@ use crate::document::{rows, sentences};
 use crate::input::file::PlanFile;
 use crate::input::problem::Problem;
 use crate::input::what_if;
-use crate::search::answer::{money, significant};
+use crate::search::answer::{Answer, Choice, money, significant};
 use crate::search::runs::Runs;
 use crate::search::size::counts;
 use crate::search::trial::Bench;
@@ -249,6 +249,14 @@ fn an_answer_says_homes_bound_runners_up_and_where_models_do_not_run() {
     assert!(fleet.proven && !fleet.others.is_empty() && fleet.gap().is_some());
     assert!(fleet.others.iter().all(|(_, cost)| *cost >= fleet.cost.unwrap()));
     let text = printed(&found);
+    // The headline names all machines, and of each pool what its loss does and what the pool then takes.
+    let head = text.lines().nth(1).unwrap();
+    let bests: Vec<&Choice> = found.answers.iter().filter_map(Answer::best).collect();
+    let pools: Vec<String> = bests.iter().map(|b| found.problem.words(&b.counts)).collect();
+    assert!(head.starts_with(&format!("{} for ", pools.join(" + "))), "{head}");
+    let breaks = |b: &&&Choice| losses(b).iter().any(|loss| loss.1.bad_rate(0.01).is_some());
+    let breaking = bests.iter().filter(breaks).count();
+    assert!(breaking > 0 && head.matches("then this pool takes").count() == breaking, "{head}");
     for part in [
         "small on old; large on new",
         "above the optimum: no fleet",
