@@ -37,8 +37,9 @@ def read(path):
 
 def table(path, earlier=None):
     """Of the results in a file; with the errors of another run of the script, if there is one."""
-    rows, before = read(path), {}
-    for row in read(earlier) if earlier else []:
+    rows, others = read(path), read(earlier) if earlier else []
+    before = {}
+    for row in others:
         before[row["setting"], row["load"]] = ", ".join(signed(error(row, what), TARGETS[what]) for what in ("p50", "p99"))
     heads = ["server, setting", "load", "requests/s", "p50, ms", "p99, ms", "rate", "p50", "p99", "batch", "time of a batch"]
     heads += ["p50, p99 by `first`"] + (["p50, p99 before"] if earlier else []) + [""]
@@ -68,8 +69,26 @@ def table(path, earlier=None):
         "",
         f"Within the targets: {within} of {judged} points that count, up to a load of 0.9. Order of two settings at the "
         f"same rate, by p50 and by p99 where they differ by 3 % or more: right in {right} of {pairs}.",
+        "",
+        *worst(rows + others),
     ]
     return "\n".join(lines) + "\n"
+
+
+def worst(rows):
+    """How far off Triton with `timed` is, by p50 and p99: up to a load of 0.9, and of lower open loads."""
+    every = [row for row in rows if row["server"] == "triton" and row["model"] == "timed" and row["load"] != "1.1"]
+    for what, some in (
+        ("up to 0.9 and in a closed loop", every),
+        ("up to 0.7", [row for row in every if row["load"].startswith("0.") and row["load"] != "0.9"]),
+    ):
+        p50, p99 = ([abs(error(row, quantile)) for row in some] for quantile in ("p50", "p99"))
+        mean, most = (", ".join(f"{of(values):.1f}" for values in (p50, p99)) for of in (average, max))
+        yield f"Triton with `timed`, loads {what}, {len(some)} points: p50, p99 off by {mean} % in the mean, {most} % at most."
+
+
+def average(values):
+    return sum(values) / len(values)
 
 
 def order(rows):

@@ -101,6 +101,22 @@ impl MeasuredLatencies {
         Ok(read)
     }
 
+    /// The models that a file names, in its order, and whether it tells GPUs apart.
+    ///
+    /// # Errors
+    /// When a column is missing, or the file is damaged.
+    pub fn names(input: Input) -> Result<(Vec<String>, bool), TraceError> {
+        let mut table = Table::open(input)?.alone();
+        let [_, _, model, gpu] = found(&table, &COLUMNS)?[..] else {
+            unreachable!("a place for each column")
+        };
+        let mut models = Vec::new();
+        while table.advance()? {
+            model.iter().for_each(|column| note(&mut models, table.text(column.at)));
+        }
+        Ok((models, gpu.is_some()))
+    }
+
     /// Measurements that are known from elsewhere, by size.
     pub fn of_rows(rows: impl IntoIterator<Item = (u32, Vec<Span>)>) -> MeasuredLatencies {
         MeasuredLatencies { by_size: rows.into_iter().collect() }

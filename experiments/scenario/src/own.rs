@@ -143,7 +143,7 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
         run: impl Fn(Self, usize) -> Result<Self, SpecError>,
     ) -> Vec<String> {
         let (_, seed, source) = self.head();
-        let Ok(table) = source.text.parse::<Table>() else { return Vec::new() };
+        let Ok(table) = source.text.parse::<Table>().map(Value::Table) else { return Vec::new() };
         let made = |file: &Self, i: usize| -> Option<MadeOf<Self>> {
             let mut made = run(file.clone(), i).ok()?.runs(seed, policies).ok()?;
             Self::World::unseen(policies, &mut made);
@@ -156,14 +156,14 @@ pub trait WorldFile: Clone + DeserializeOwned + Send + Sync {
         };
         let said = |file: &Self| toml::to_string(file.world()).unwrap_or_default();
         let with: Vec<_> = (0..runs).map(|i| made(self, i)).collect();
-        effect::sentences(&source.path, &Value::Table(table.clone()), |path| {
-            let less = effect::instead(&Value::Table(table.clone()), path, read)?;
+        effect::sentences(&source.path, &table, |path| {
+            let less = effect::instead(&table, path, read)?;
             if said(&less) == said(self) {
                 return Some(None);
             }
             let is_same = |(i, with): (usize, &Option<_>)| made(&less, i) == *with;
             let is_unseen = with.iter().enumerate().all(is_same);
-            is_unseen.then_some(Some("no run of these policies looks at it"))
+            is_unseen.then_some(Some("the runs are the same without it"))
         })
     }
 

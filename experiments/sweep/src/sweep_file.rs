@@ -149,11 +149,9 @@ impl SweepFile {
         let varied = varied.iter().chain(more).map(|own| [&set[..], own].concat());
         let varied: Vec<Changes> = varied.collect();
         if varied.len() > VARIED_MAX {
-            let n = varied.len();
-            let of = format!("of {n} values of axes, and at most {VARIED_MAX} are compared");
+            let (name, n) = (base.origin().0, varied.len());
             return vec![format!(
-                "{}: keys that change nothing are not looked for: {of}",
-                base.origin().0
+                "{name}: keys that change nothing are not looked for: the axes have {n} values, more than {VARIED_MAX}"
             )];
         }
         base.without_effect(&policies, self.goodput.as_ref(), &varied)

@@ -230,7 +230,9 @@ fn a_plan_in_one_line_takes_a_measured_profile() {
     let place = Place::with("l.csv", "batch,latency_ms\n1,5.0\n4,8.0\n");
     let rows = "m,t4,1,9.0\nm,t4,4,12.0\nm,v100,1,4.0\nm,v100,4,6.0\n";
     place.write("two.csv", format!("model,gpu,batch,latency_ms\n{rows}"));
-    place.write("several.csv", "model,batch,latency_ms\nm,1,5.0\nn,1,6.0\n");
+    // The second model is named late in the file.
+    let many = "m,1,5.0\n".repeat(10_000);
+    place.write("several.csv", format!("model,batch,latency_ms\n{many}n,1,6.0\n"));
     let ask = |more: &[&str]| {
         let asked = ["-q", "plan", "--rate", "300", "--slo", "50ms", "--exact", "--seeds", "2"];
         place.run(&[&asked[..], more].concat())

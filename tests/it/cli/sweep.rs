@@ -37,6 +37,20 @@ pub(super) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     out
 }
 
+/// Keys that change nothing are looked for in each value of an axis; where there are too many, that is said.
+#[test]
+fn a_long_axis_says_that_keys_are_not_looked_for() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let sweep = |n: usize| {
+        let values: Vec<f64> = (0..n).map(|i| 60.0 + i as f64).collect();
+        let axis = format!("[[axis]]\nkey = \"model.bert.slo_ms\"\nvalues = {values:?}\n");
+        place.write("s.toml", format!("scenario = \"a.toml\"\npolicies = [\"fifo\"]\n{axis}"));
+        place.run(&["sweep", "s.toml", "--out", &format!("r{n}"), "--manifest"])
+    };
+    sweep(256).ok();
+    sweep(257).ok_but(&["keys that change nothing are not looked for: the axes have 257 values"]);
+}
+
 #[test]
 fn shards_and_jobs_and_their_order_change_no_byte() {
     let place = place();

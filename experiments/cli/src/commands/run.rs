@@ -7,10 +7,9 @@ mod tests;
 
 pub use args::Run;
 
-use orrery_report::Format;
 use orrery_report::threads::pool;
 use orrery_report::whole_file::check_place;
-use orrery_report::{Answer, Forms};
+use orrery_report::{Answer, Format, Forms};
 use orrery_run::{PolicySpec, SpecError};
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::kind;

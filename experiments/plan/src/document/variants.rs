@@ -68,15 +68,13 @@ pub fn breaks(solved: &Solved, robust: Option<&Robust>) -> [Option<String>; 2] {
         let all = robust.iter().flat_map(|robust| &robust.all);
         let same = all.filter(|s| p.plan.pools == Pools::Fleet && s.variant == tried.variant);
         let next = tried.next.as_ref().or(same.filter_map(|s| s.next.as_ref()).next());
+        let is_part = next.and_then(Next::enough).is_some_and(|e| e.pools.len() < p.groups.len());
+        let what = if is_part { "this pool" } else { "it" };
         let next = next.map_or(String::new(), |next| match next {
             Next::None => "; no pool that the plan allows sustains the load then".to_string(),
-            Next::Enough(enough) => {
-                let is_part = p.groups.len() > enough.pools.len();
-                let what = if is_part { "this pool" } else { "it" };
-                format!("; then {what} takes {}", next_words(p, next))
-            }
+            Next::Enough(_) => format!("; then {what} takes {}", next_words(p, next)),
             Next::Other(_) => format!(
-                "; no machines that the plan allows sustain it under its schedulers; it takes {}",
+                "; no machines that the plan allows sustain it under its schedulers; {what} takes {}",
                 next_words(p, next)
             ),
         });

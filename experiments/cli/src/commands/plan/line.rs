@@ -7,8 +7,7 @@ use orrery_plan::{Line, PlanFile, Source};
 use orrery_report::say;
 use orrery_report::whole_file::{check_place, write_atomically};
 use orrery_run::SpecError;
-use orrery_traces::Input;
-use std::io::{BufRead, Read};
+use orrery_traces::{Input, MeasuredLatencies};
 use std::path::{Path, PathBuf};
 
 /// The options in place of a plan file.
@@ -64,20 +63,19 @@ impl LineArgs {
             prices: self.prices.clone(),
             policies: self.policies.clone(),
         };
-        let head = self.profile.as_deref().map(head_of).transpose()?;
-        if let (Some(head), true) = (&head, line.models.is_empty()) {
-            if let [first, _, ..] = head.models.as_slice() {
+        let names = self.profile.as_deref().map(names).transpose()?;
+        if let (Some((models, _)), true) = (&names, line.models.is_empty()) {
+            if let [first, _, ..] = models.as_slice() {
                 let remedy = format!("name those to plan for, such as `--model {first}`");
-                let allowed = head.models.join(", ");
-                return Err(SpecError::value("--model", "nothing", allowed, remedy));
+                return Err(SpecError::value("--model", "nothing", models.join(", "), remedy));
             }
-            line.models.clone_from(&head.models);
+            line.models.clone_from(models);
         }
         let own = || PathBuf::from(format!("{}.toml", line.name()));
         let path = self.write.clone().unwrap_or_else(own);
-        if let (Some(file), Some(head)) = (&self.profile, &head) {
+        if let (Some(file), Some((_, has_gpus))) = (&self.profile, names) {
             let folder = path.parent().unwrap_or(Path::new(""));
-            line.profile = Some((named_from(file, folder), head.has_gpus));
+            line.profile = Some((named_from(file, folder), has_gpus));
         }
         let text = line.text()?;
         let read = PlanFile::from_text(&path.display().to_string(), &text)?;
@@ -87,33 +85,13 @@ impl LineArgs {
     }
 }
 
-/// Bytes in which a table's head is looked for.
-const HEAD_MAX: u64 = 1 << 16;
-
-/// How a table of latencies begins.
-struct Head {
-    has_gpus: bool,
-    /// The models that it names, in their order.
-    models: Vec<String>,
-}
-
-fn head_of(file: &Path) -> Result<Head, SpecError> {
+/// The models that a table of latencies names, and whether it tells GPUs apart.
+fn names(file: &Path) -> Result<(Vec<String>, bool), SpecError> {
     let input = Input::open(file).map_err(|e| {
         let allowed = "a file of latencies by batch size";
         SpecError::value("--profile", e, allowed, "correct the path")
     })?;
-    let lines = input.into_reader().take(HEAD_MAX).lines().map_while(Result::ok);
-    let mut lines = lines.filter(|line| !line.starts_with('#'));
-    let head = lines.next().unwrap_or_default();
-    let of = |column: &str| head.split(',').position(|c| c.trim().eq_ignore_ascii_case(column));
-    let mut models: Vec<String> = Vec::new();
-    for line in of("model").map(|_| lines).into_iter().flatten() {
-        let model = of("model").and_then(|i| line.split(',').nth(i)).unwrap_or_default().trim();
-        if !model.is_empty() && !models.iter().any(|known| known == model) {
-            models.push(model.to_string());
-        }
-    }
-    Ok(Head { has_gpus: of("gpu").is_some(), models })
+    Ok(MeasuredLatencies::names(input)?)
 }
 
 /// Writes the plan file, unless it is there already; one that says something else is left alone.
