@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// With more variants it is not looked for keys that change nothing in any, and said.
+/// With more values of axes and points it is not looked for keys that change nothing with any, and said.
 const VARIED_MAX: usize = 256;
 
 /// Keys with their values.
@@ -148,11 +148,11 @@ impl SweepFile {
         let varied = grid::each_alone(&self.point, &self.axis);
         let varied = varied.iter().chain(more).map(|own| [&set[..], own].concat());
         let varied: Vec<Changes> = varied.collect();
-        if varied.len() > VARIED_MAX {
-            let (name, n) = (base.origin().0, varied.len());
-            return vec![format!(
-                "{name}: keys that change nothing are not looked for: the axes have {n} values, more than {VARIED_MAX}"
-            )];
+        // Without points the base itself is one more.
+        if varied.len() > VARIED_MAX + 1 {
+            let name = base.origin().0;
+            let why = format!("there are more than {VARIED_MAX} values of axes and points");
+            return vec![format!("{name}: keys that change nothing are not looked for: {why}")];
         }
         base.without_effect(&policies, self.goodput.as_ref(), &varied)
     }
