@@ -77,6 +77,9 @@ pub struct Replication {
     /// More flags of its rows: what a search noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The tolerance of the search for a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
 }
 
 /// Names of models and applications, by number.
@@ -198,6 +201,7 @@ impl Replication {
             offered,
             in_time,
             notes,
+            tolerance: None,
         }
     }
 

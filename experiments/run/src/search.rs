@@ -18,7 +18,7 @@ mod tally;
 mod tokens;
 mod watch;
 
-pub use bracket::{Bracket, Found, HELD, fewest, interval};
+pub use bracket::{Bracket, Found, HELD, are_undecided, fewest, interval};
 pub use judge::{Doubt, Judge, Probe};
 pub use moves::Moves;
 pub use ramp::{Met, Ramp, Root};

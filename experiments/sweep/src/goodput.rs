@@ -334,6 +334,7 @@ impl Search {
             replication.notes.extend(worst.map(|name| format!("worst-model:{name}")));
         }
         replication.notes.extend(notes(found).into_iter().map(str::to_string));
+        replication.tolerance = (self.find == Find::Rate).then_some(self.tolerance);
         replication.push("all", metric::PROBES, f64::from(found.probes), found.requests);
         replication.measures.extend(own);
     }
@@ -351,7 +352,7 @@ pub const FLAGS: [(&str, &str); 9] = [
     ),
     (
         "undecided",
-        "the longest probe near the answer does not say it to four times the tolerance; of devices, the 95 % interval at the answer spans the target. The load is clearly within it up to `clearly_good_per_s` (with `devices_clearly_enough`) and clearly above it from `clearly_bad_per_s` (with `devices_clearly_too_few`); where one is missing, no probed load was clear. Longer probes narrow this range: about `requests_to_decide` a model (`--requests-per-model`).",
+        "the longest probe near the answer does not say it to four times the tolerance, and several seeds together not to eight times it; of devices, the 95 % interval at the answer spans the target. The load is clearly within it up to `clearly_good_per_s` (with `devices_clearly_enough`) and clearly above it from `clearly_bad_per_s` (with `devices_clearly_too_few`); where one is missing, no probed load was clear. Longer probes narrow this range: about `requests_to_decide` a model (`--requests-per-model`).",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),

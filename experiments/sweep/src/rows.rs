@@ -5,6 +5,7 @@
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::seeds::Seeds;
 use orrery_results::{Flags, Row, difference_of, distinct, metric, seed_list, unit};
+use orrery_run::search::{are_undecided, interval};
 use orrery_sim::stats::{self, Interval};
 
 /// The rows of a cell. `place` carries what they have in common: experiment, case, axes, system,
@@ -50,7 +51,22 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
             named.push(m);
         }
     }
-    named.into_iter().enumerate().map(row).collect()
+    let mut rows: Vec<Row> = named.into_iter().enumerate().map(row).collect();
+    if rows.iter().any(|r| r.metric == PEAK && !r.has_flag(UNDECIDED)) {
+        rows.retain(|r| r.metric != metric::REQUESTS_TO_DECIDE);
+    }
+    rows
+}
+
+/// The note of a search that is undecided.
+const UNDECIDED: &str = "undecided";
+
+/// Whether the answers of several searches for a rate are decided together.
+fn is_decided(row: &Row, runs: &[Replication]) -> bool {
+    let interval = row.value.zip(row.ci95());
+    let interval = interval.map(|(mean, (low, high))| Interval { mean, low, high });
+    let tolerance = runs.iter().filter_map(|r| r.tolerance).reduce(f64::max);
+    runs.len() > 1 && tolerance.is_some_and(|tolerance| !are_undecided(interval, tolerance))
 }
 
 /// Whether a cell is judged by this.
@@ -84,6 +100,11 @@ fn interval_of(row: &mut Row, all: &[&Measure], values: &[f64]) {
     let (interval, method) = match all {
         _ if metric::find(&row.metric).is_some_and(|m| m.is_count) => (None, ""),
         [one] => (one.within, "batch-means"),
+        // Seeds that agree do not show how far a search may be off.
+        _ if row.metric == PEAK => {
+            let within: Vec<Option<(f64, f64)>> = all.iter().map(|m| m.within).collect();
+            (interval(values, &within).map(|i| (i.low, i.high)), "replications")
+        }
         _ => (stats::replications(values).map(|i| (i.low, i.high)), "replications"),
     };
     if let Some((low, high)) = interval {
@@ -105,7 +126,9 @@ fn flags_of(row: &mut Row, all: &[&Measure], runs: &[Replication], wide: bool) {
         row.flag(Flags::DIVERGING);
     }
     if row.metric == PEAK || row.metric == DEVICES {
-        let is_of_answer = |note: &&String| sizes_of(note).is_none();
+        let is_decided = is_decided(row, runs);
+        let is_of_answer =
+            |note: &&String| sizes_of(note).is_none() && !(is_decided && *note == UNDECIDED);
         runs.iter().flat_map(|r| &r.notes).filter(is_of_answer).for_each(|note| row.flag(note));
     }
     let own = runs.iter().flat_map(|r| &r.notes).filter_map(|note| sizes_of(note));

@@ -553,13 +553,14 @@ impl<'a> Bench<'a> {
         let within: Vec<Option<(f64, f64)>> = found.iter().map(|f| f.within).collect();
         // Seeds that agree do not show how far they may be off.
         let interval = search::interval(&by_seed_per_s, &within).filter(|i| i.width() > 0.0);
+        let open = found.len() == 1 || search::are_undecided(interval, self.terms().tolerance);
         Ok(Edge {
             rate_per_s: by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64,
             interval,
             not_monotone: found.iter().any(|f| f.worse_below.is_some()),
             metastable: found.iter().any(|f| f.metastable.is_some()),
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
-            undecided: found.iter().filter_map(|f| f.undecided).max(),
+            undecided: found.iter().filter_map(|f| f.undecided).max().filter(|_| open),
             by_seed_per_s,
         })
     }

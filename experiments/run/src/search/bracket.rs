@@ -640,6 +640,13 @@ pub fn interval(values: &[f64], within: &[Option<(f64, f64)>]) -> Option<Interva
     Some(Interval { mean, low: low.max(0.0), high })
 }
 
+/// Whether the answers of some seeds are undecided together, where one is by itself: their interval is wider than that of
+/// one search may be.
+pub fn are_undecided(interval: Option<Interval>, tolerance: f64) -> bool {
+    let most = ERRORS_95 * UNDECIDED * tolerance;
+    interval.is_none_or(|i| i.width() / 2.0 > most * i.mean)
+}
+
 impl Found {
     /// Adds what a probe after a burst said.
     pub fn add_burst(&mut self, probe: &Probe) {

@@ -12,6 +12,9 @@ const BATCHES: usize = 64;
 const STRETCH: (f64, f64) = (1.68, 3.5);
 const LOOKS: f64 = 1.2;
 
+/// Merged batches are so many at least.
+const MERGED: usize = 8;
+
 /// Batches that are still alike when no more can be merged: their interval is too narrow by about so much.
 const ALIKE: f64 = 2.0;
 
@@ -123,6 +126,22 @@ impl Batched {
             last.0 += first;
             last.1 += second;
         }
+    }
+
+    /// The standard error of the ratio of the second count to the first, by whichever size of batches shows the most: a
+    /// backlog that comes and goes slowly is seen by the largest alone.
+    fn error_merged(&self, ratio: f64) -> f64 {
+        let all = self.batches.iter().map(|b| b.0 as f64).sum::<f64>();
+        let merged = |by: usize| {
+            let off = self.batches.chunks(by).map(|these| {
+                let off = these.iter().map(|b| b.1 as f64 - ratio * b.0 as f64).sum::<f64>();
+                off * off
+            });
+            let n = self.batches.len().div_ceil(by) as f64;
+            (off.sum::<f64>() * n / (n - 1.0)).sqrt() / all
+        };
+        let sizes = [1, 2, 4, 8].into_iter().filter(|by| self.batches.len() >= MERGED * by);
+        sizes.map(merged).fold(0.0, f64::max)
     }
 }
 
@@ -310,7 +329,7 @@ impl Tally {
         let clumps = (self.clumps.squares as f64).sqrt() / (self.clumps.bad as f64).max(1.0);
         let of_batches = if rate == 0.0 { 1.0 } else { error / rate };
         if rate > RARE {
-            return of_batches;
+            return of_batches.max(self.judged.error_merged(rate) / rate);
         }
         // Of few clumps the error itself is not well known.
         of_batches.max(clumps) * (1.0 + FEW * clumps * clumps)

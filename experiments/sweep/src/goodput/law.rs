@@ -6,8 +6,10 @@
 //! ```
 
 use super::*;
+use crate::rows::rows;
+use crate::seeds::Seeds;
+use orrery_results::Row;
 use orrery_run::PolicySpec;
-use orrery_run::search::interval;
 use orrery_scenario::scenario::Scenario;
 use orrery_sim::request::End;
 use orrery_sim::rng::Stream;
@@ -191,17 +193,12 @@ fn judged(number: u64, requests: u64) -> Judged {
     let world = world(number);
     let found = world.search();
     let values: Vec<f64> = found.iter().map(|r| r.value("all", PEAK).unwrap_or(0.0)).collect();
-    let within: Vec<Option<(f64, f64)>> =
-        found.iter().map(|r| r.measure("all", PEAK).and_then(|m| m.within)).collect();
+    let seeds = Seeds { first: 1, count: SEEDS as u32, until_ci: None };
+    let rows = rows(&Row::default(), &seeds, &found);
+    let row = rows.iter().find(|r| r.metric == PEAK).expect("an answer");
     let answer = values.iter().sum::<f64>() / values.len() as f64;
     let asked = found.iter().map(|r| r.measures[0].samples).sum();
-    let notes: std::collections::BTreeSet<&str> = found
-        .iter()
-        .flat_map(|r| &r.notes)
-        .map(String::as_str)
-        .filter(|n| FLAGS.iter().any(|f| f.0 == *n))
-        .collect();
-    let notes: Vec<&str> = notes.into_iter().collect();
+    let notes = flags(row);
     let head = format!(
         "world {number}{}, {}, target {}",
         if world.is_ordinary { "o" } else { "" },
@@ -213,10 +210,9 @@ fn judged(number: u64, requests: u64) -> Judged {
         return Judged { line, holds: true, requests: asked, ..Judged::default() };
     }
     let (truth, error) = world.truth(answer, requests);
-    let i = interval(&values, &within).unwrap();
-    let (low, high) = (answer - i.low, i.high - answer);
+    let (low, high) = row.ci95().unwrap();
     let off = truth - answer;
-    let half = if off > 0.0 { high } else { low };
+    let half = if off > 0.0 { high - answer } else { answer - low };
     let holds = off.abs() <= half.hypot(2.0 * error);
     let clear = |metric: &str| -> Vec<f64> {
         found.iter().filter_map(|r| r.value("all", metric)).collect()
@@ -227,8 +223,8 @@ fn judged(number: u64, requests: u64) -> Judged {
         + bad.iter().filter(|b| **b < truth - 3.0 * error).count();
     let line = format!(
         "{head}: {answer:.2} ({:.2} to {:.2}), truth {truth:.2} +- {:.2} %: {:+.2} %{}{} [{}] {}",
-        i.low,
-        i.high,
+        low,
+        high,
         100.0 * error / truth,
         100.0 * (answer / truth - 1.0),
         if holds { "" } else { " MISSES" },

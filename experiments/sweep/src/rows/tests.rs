@@ -61,6 +61,39 @@ fn a_difference_with_no_answer_on_either_side_is_none() {
     assert_eq!(row.value, Some(2.0));
 }
 
+/// A rate that was searched to within so much, and is undecided by itself where that is more than 4 %.
+fn peak(seed: u64, per_s: f64, half: f64) -> Replication {
+    let mut r = devices(seed, Some(1.0));
+    let within = Some((per_s - half * per_s, per_s + half * per_s));
+    r.measures[0] = Measure { within, ..Measure::of("all", PEAK, per_s, 10) };
+    r.tolerance = Some(0.005);
+    if half > 0.04 {
+        r.notes.push(UNDECIDED.to_string());
+        r.push("all", metric::REQUESTS_TO_DECIDE, 1e6, 10);
+    }
+    r
+}
+
+#[test]
+fn several_seeds_decide_what_one_does_not() {
+    let halves = [0.01, 0.05, 0.01, 0.02, 0.01];
+    let alike = (1..).zip(halves).map(|(seed, half)| peak(seed, 100.0, half));
+    let all = rows(&Row::default(), &SEEDS, &alike.collect::<Vec<_>>());
+    let (low, high) = row(&all, PEAK).ci95().expect("an interval");
+    // Seeds that agree are as exact as their searches.
+    assert!((high - low - 2.0 * 1.13).abs() < 0.01, "{low} {high}");
+    assert!(!row(&all, PEAK).has_flag(UNDECIDED));
+    assert!(all.iter().all(|r| r.metric != metric::REQUESTS_TO_DECIDE));
+    // By itself, or beside others that are far from it, it stays undecided.
+    let one = rows(&Row::default(), &Seeds { count: 1, ..SEEDS }, &[peak(1, 100.0, 0.05)]);
+    let apart = (1..).zip(halves).map(|(seed, half)| peak(seed, 100.0 + 5.0 * seed as f64, half));
+    let apart = rows(&Row::default(), &SEEDS, &apart.collect::<Vec<_>>());
+    for all in [one, apart] {
+        assert!(row(&all, PEAK).has_flag(UNDECIDED));
+        assert_eq!(row(&all, metric::REQUESTS_TO_DECIDE).value, Some(1e6));
+    }
+}
+
 #[test]
 fn more_seeds_cannot_help_where_one_has_no_answer() {
     let seeds = Seeds { first: 1, count: 2, until_ci: Some((1e-9, 50)) };

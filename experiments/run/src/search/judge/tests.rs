@@ -25,6 +25,11 @@ fn steady() -> Load {
 
 /// At most `n` requests, one each millisecond with an SLO of 10 ms: answered after one, or after eleven.
 fn told(rule: Rule, n: u32, is_late: impl Fn(u32) -> bool) -> Probe {
+    after(rule, n, |i| if is_late(i) { 11 } else { 1 })
+}
+
+/// Each is answered after so many milliseconds, eleven at most.
+fn after(rule: Rule, n: u32, delay_ms: impl Fn(u32) -> u32) -> Probe {
     let mut judge = Judge::new(rule, 1);
     let at = |i: u32| Time::ZERO + Span::from_ms_f64(f64::from(i));
     let of = |i: u32| Request {
@@ -37,11 +42,9 @@ fn told(rule: Rule, n: u32, is_late: impl Fn(u32) -> bool) -> Probe {
         deadline: at(i + 10),
     };
     for i in 0..n {
-        if let Some(late) = i.checked_sub(11).filter(|i| is_late(*i)) {
-            judge.ended(at(i), &of(late), End::Late, None);
-        }
-        if let Some(soon) = i.checked_sub(1).filter(|i| !is_late(*i)) {
-            judge.ended(at(i), &of(soon), End::InTime, None);
+        for ends in (i.saturating_sub(11)..i).filter(|j| j + delay_ms(*j) == i) {
+            let end = if delay_ms(ends) > 10 { End::Late } else { End::InTime };
+            judge.ended(at(i), &of(ends), end, None);
         }
         judge.arrived(at(i), &of(i));
         if judge.stop() {
@@ -72,4 +75,18 @@ fn a_bad_beginning_is_not_the_whole() {
     let worse = told(rule(0.2, steady()), 40_000, |i| i % 2 == 0);
     assert_eq!((worse.good, worse.is_sure()), (false, true), "{worse:?}");
     assert!(worse.requests <= 2_000, "{worse:?}");
+}
+
+/// Who waits is late together: where requests in a row fare alike, none of thousands that is bad says little.
+#[test]
+fn a_lucky_beginning_is_not_far_below_the_target() {
+    let near =
+        Rule { stop: Stop::Exact(0.2), requests_per_model: 1_000, ..rule(0.01, steady()) };
+    let slow = |i: u32| if i % 400 < 200 { 1 } else { 9 };
+    let late = |i: u32| if (5_000..5_400).contains(&i) { 11 } else { slow(i) };
+    let found = after(near.clone(), 8_001, late);
+    assert!(!found.good && found.requests > 5_000, "{found:?}");
+    // Where each fares by itself, as few are enough.
+    let alone = after(near, 8_001, |i| if i % 2 == 0 { 1 } else { 9 });
+    assert!(alone.good && alone.requests <= 5_000, "{alone:?}");
 }
