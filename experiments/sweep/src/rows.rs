@@ -34,6 +34,7 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
         };
         match unanswered(runs, &found) {
             Some(reason) => row.without_answer(reason),
+            None if is_clear(&m.metric) => row.value = clear(&m.metric, &all),
             None => {
                 let values: Vec<f64> = all.iter().filter_map(|m| m.value).collect();
                 row.value = stats::mean(&values);
@@ -52,10 +53,27 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
         }
     }
     let mut rows: Vec<Row> = named.into_iter().enumerate().map(row).collect();
+    let is_of_all = |r: &Row| runs.iter().all(|run| run.value(&r.scope, &r.metric).is_some());
+    rows.retain(|r| r.value.is_none() || !is_clear(&r.metric) || is_of_all(r));
     if rows.iter().any(|r| r.metric == PEAK && !r.has_flag(UNDECIDED)) {
         rows.retain(|r| r.metric != metric::REQUESTS_TO_DECIDE);
     }
     rows
+}
+
+/// The loads and devices that are clearly good or bad.
+fn is_clear(metric: &str) -> bool {
+    LEAST.contains(&metric) || MOST.contains(&metric)
+}
+
+/// Of several seeds the least is clearly good (or clearly too few), and the most clearly bad (or clearly enough).
+const LEAST: [&str; 2] = [metric::CLEARLY_GOOD, metric::CLEARLY_TOO_FEW];
+const MOST: [&str; 2] = [metric::CLEARLY_BAD, metric::CLEARLY_ENOUGH];
+
+/// What is clear with every seed.
+fn clear(metric: &str, all: &[&Measure]) -> Option<f64> {
+    let ends = if LEAST.contains(&metric) { f64::min } else { f64::max };
+    all.iter().filter_map(|m| m.value).reduce(ends)
 }
 
 /// The note of a search that is undecided.

@@ -116,13 +116,13 @@ table! {
 
     // A search.
 
-    /// search for a rate: the highest rate that was clearly good
+    /// search for a rate: the highest rate that was clearly good, with each seed
     CLEARLY_GOOD = rate("clearly_good_per_s");
-    /// search for a rate: the lowest rate above the answer that was clearly bad
+    /// search for a rate: the lowest rate above the answer that was clearly bad, with each seed
     CLEARLY_BAD = rate("clearly_bad_per_s");
-    /// search for devices: the fewest that were clearly enough
+    /// search for devices: the fewest that were clearly enough, with each seed
     CLEARLY_ENOUGH = devices("devices_clearly_enough");
-    /// search for devices: the most below the answer that were clearly too few
+    /// search for devices: the most below the answer that were clearly too few, with each seed
     CLEARLY_TOO_FEW = devices("devices_clearly_too_few");
     /// search with the flag *undecided*: about how many requests of each model would decide it
     REQUESTS_TO_DECIDE = plain("requests_to_decide");

@@ -17,7 +17,7 @@
 //! anew with such probes when it does not hold.
 
 use super::tally::{MOST, must_be_in_time, odds};
-use super::{Doubt, How, Met, Probe, Ramp, Terms};
+use super::{Doubt, How, Met, Probe, Ramp, Share, Terms};
 use orrery_sim::stats::{Interval, replications};
 
 /// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
@@ -139,11 +139,46 @@ impl Ends {
         both.is_some_and(|(good, bad)| bad <= good * (1.0 + tolerance) * ROUNDING)
     }
 
+    /// A rate between them, and below what the devices can do at most.
+    fn clamp(self, rate: f64, most: Option<f64>) -> f64 {
+        let rate = most.map_or(rate, |most| rate.min(most));
+        rate.max(self.good.unwrap_or(0.0)).min(self.bad.unwrap_or(f64::MAX))
+    }
+
     /// With one more verdict. One that contradicts an earlier one takes its place.
     fn with(self, rate: f64, good: bool) -> Ends {
         match good {
             true => Ends { good: Some(rate), bad: self.bad.filter(|bad| *bad > rate) },
             false => Ends { bad: Some(rate), good: self.good.filter(|good| *good < rate) },
+        }
+    }
+}
+
+/// The nearest rates that are below and above the target by two errors: the answer is between them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sides {
+    below: Option<f64>,
+    above: Option<f64>,
+}
+
+impl Sides {
+    fn see(&mut self, rate: f64, probe: &Probe, (target, error): (f64, f64)) {
+        let off = odds(probe.bad_rate) - target;
+        let likely = probe.shares.iter().map(Share::likely).fold(0.0, f64::max);
+        if off > ERRORS_95 * error {
+            self.above = Some(self.above.map_or(rate, |above| above.min(rate)));
+        } else if (probe.log_error < UNKNOWN && off < -ERRORS_95 * error) || odds(likely) < target {
+            self.below = Some(self.below.map_or(rate, |below| below.max(rate)));
+        }
+    }
+
+    /// The error of ln(rate), at most half the way to the farther of them.
+    fn error_of(self, rate: f64, error: f64) -> f64 {
+        match (self.below, self.above) {
+            (Some(below), Some(above)) if below < rate && rate < above => {
+                error.min(libm::log(rate / below).max(libm::log(above / rate)) / ERRORS_95)
+            }
+            _ => error,
         }
     }
 }
@@ -347,6 +382,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         let (mut off, mut step) = (OFF[usize::from(slope.is_some())], STEP);
         let mut slope = slope.unwrap_or(SLOPE);
         let mut seen: Vec<(f64, f64, f64)> = Vec::new();
+        let mut sides = Sides::default();
         let exact = EXACT * search.tolerance;
         for _ in 0..PROBES_MAX {
             let (good, probe) = self.ask_near(rate, (slope, search.tolerance))?;
@@ -362,28 +398,31 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 false => above,
             };
             seen.push((libm::log(rate), known.clamp(-FARTHEST, FARTHEST), error_of_odds));
+            sides.see(rate, &probe, (odds(target), error_of_odds));
             if let Some(steep) = slope_around(&seen) {
                 (slope, off) = (steep, OFF[2]);
             }
             if above.abs() < NEAR {
                 let by = -above / slope;
                 let by_slope = off * by.abs();
-                let error = (error_of_odds / slope).hypot(by_slope);
+                // Not beyond rates that were seen to be good and bad.
+                let answer = ends.clamp(rate * libm::exp(by), search.most);
+                let error = sides.error_of(answer, (error_of_odds / slope).hypot(by_slope));
                 // As long as a probe may be: the next one would say no more.
+                // Of a share that is hardly known, nothing, until some rate is above the target.
+                let is_known = probe.log_error <= UNKNOWN || sides.above.is_some();
                 let is_longest =
-                    probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact;
+                    probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact && is_known;
                 // So it is where good and bad are close together, and no jump.
                 if error <= exact || is_longest || ends.are_within(search.tolerance) {
                     let more = error / exact;
                     let needs = (probe.requests as f64 * more * more) as u64;
                     let undecided = (error > UNDECIDED * search.tolerance).then_some(needs);
-                    let rate = rate * libm::exp(by);
-                    let rate = search.most.map_or(rate, |most| rate.min(most));
-                    // Not beyond rates that were seen to be good and bad.
-                    let rate = rate.max(ends.good.unwrap_or(0.0)).min(ends.bad.unwrap_or(f64::MAX));
-                    return Ok(Crossing::Line { rate, error, undecided });
+                    return Ok(Crossing::Line { rate: answer, error, undecided });
                 }
-                next = (rate * libm::exp(by)).clamp(rate / STEP, rate * STEP);
+                if is_known {
+                    next = (rate * libm::exp(by)).clamp(rate / STEP, rate * STEP);
+                }
             } else if ends.good.is_none() || ends.bad.is_none() {
                 step = (step * step).min(search.step_max);
             }
@@ -465,18 +504,18 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         let at = found.at.clone().map(|at| Probe { doubt: None, ..at });
         let found = Found { at, ..found };
         // How long a run holds is a matter of luck: no rate near the answer is clear.
-        let found = match metastable {
-            Some(_) => Found { clearly_good: None, clearly_bad: None, ..found },
-            None => found,
-        };
+        let is_luck = metastable.is_some();
+        let clearly_good = found.clearly_good.filter(|_| !is_luck && refuted.is_none());
+        let clearly_bad = found.clearly_bad.filter(|_| !is_luck);
+        let found = Found { clearly_good, clearly_bad, ..found };
         Ok(match met {
             Crossing::Line { rate, error, undecided } => {
                 let [clear, within] = [SURE, ERRORS_95]
                     .map(|of| (rate * libm::exp(-of * error), rate * libm::exp(of * error)));
                 Found {
                     at: None,
-                    clearly_good: Some(clear.0).filter(|_| metastable.is_none()),
-                    clearly_bad: Some(clear.1).filter(|_| metastable.is_none()),
+                    clearly_good: Some(clear.0).filter(|_| !is_luck && refuted.is_none()),
+                    clearly_bad: Some(clear.1).filter(|_| !is_luck),
                     within: Some(within),
                     undecided,
                     ..found

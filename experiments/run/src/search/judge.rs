@@ -53,10 +53,6 @@ const UNDECIDED: f64 = 2.0;
 /// A share is far from the target where ln of its odds is so much off.
 const FAR: f64 = 1.0;
 
-/// At 95 % the upper end of clumps is so far from the share, as a part of how far it is at 99.9 %: ln(20) / 7.6 where nothing
-/// was bad.
-const LIKELY: f64 = 0.4;
-
 /// A system fills as long as its first requests wait: its backlog is looked at after so many times that.
 const DELAYS: u64 = 3;
 
@@ -271,8 +267,8 @@ impl Judge {
         let log_error = self.models[model].log_error();
         let off = (odds(rate) - odds(self.rule.target)).abs();
         // Where few clumps were bad, or none, the next one may say otherwise.
-        let seen = |s: &Share| s.rate + (s.most - s.rate) * LIKELY < self.rule.target;
-        let is_seen = rate > self.rule.target || self.shares().iter().all(seen);
+        let is_below = |s: &Share| s.likely() < self.rule.target;
+        let is_seen = rate > self.rule.target || self.shares().iter().all(is_below);
         let is_far = off > FAR + 2.0 * log_error && is_seen;
         let least = (self.last as f64 * EXACT.0) as u64;
         let [usual, most] = EXACT.1.map(|times| self.last.saturating_mul(times));

@@ -12,14 +12,15 @@ const BATCHES: usize = 64;
 const STRETCH: (f64, f64) = (1.68, 3.5);
 const LOOKS: f64 = 1.2;
 
-/// Merged batches are so many at least.
-const MERGED: usize = 8;
-
 /// Batches that are still alike when no more can be merged: their interval is too narrow by about so much.
 const ALIKE: f64 = 2.0;
 
 /// By so many clumps' worth more is the error of a share that is known from few of them.
 const FEW: f64 = 4.0;
+
+/// At 95 % the upper end of clumps is so far from the share, as a part of how far it is at 99.9 %: ln(20) / 7.6 where
+/// nothing was bad.
+const LIKELY: f64 = 0.4;
 
 /// Below this share, bad requests are rare enough that those within an SLO of each other are one event.
 const RARE: f64 = 0.1;
@@ -76,6 +77,11 @@ impl Share {
         ((self.rate - ERRORS * self.error).max(0.0), (self.rate + ERRORS * self.error).min(1.0))
     }
 
+    /// The upper end at 95 % where [`Share::most`] is that at 99.9 %.
+    pub(super) fn likely(&self) -> f64 {
+        self.rate + (self.most - self.rate) * LIKELY
+    }
+
     /// The mean of a model's shares in independent runs.
     pub fn mean(runs: impl Iterator<Item = Share> + Clone) -> Share {
         let n = runs.clone().count() as f64;
@@ -126,22 +132,6 @@ impl Batched {
             last.0 += first;
             last.1 += second;
         }
-    }
-
-    /// The standard error of the ratio of the second count to the first, by whichever size of batches shows the most: a
-    /// backlog that comes and goes slowly is seen by the largest alone.
-    fn error_merged(&self, ratio: f64) -> f64 {
-        let all = self.batches.iter().map(|b| b.0 as f64).sum::<f64>();
-        let merged = |by: usize| {
-            let off = self.batches.chunks(by).map(|these| {
-                let off = these.iter().map(|b| b.1 as f64 - ratio * b.0 as f64).sum::<f64>();
-                off * off
-            });
-            let n = self.batches.len().div_ceil(by) as f64;
-            (off.sum::<f64>() * n / (n - 1.0)).sqrt() / all
-        };
-        let sizes = [1, 2, 4, 8].into_iter().filter(|by| self.batches.len() >= MERGED * by);
-        sizes.map(merged).fold(0.0, f64::max)
     }
 }
 
@@ -329,7 +319,7 @@ impl Tally {
         let clumps = (self.clumps.squares as f64).sqrt() / (self.clumps.bad as f64).max(1.0);
         let of_batches = if rate == 0.0 { 1.0 } else { error / rate };
         if rate > RARE {
-            return of_batches.max(self.judged.error_merged(rate) / rate);
+            return of_batches;
         }
         // Of few clumps the error itself is not well known.
         of_batches.max(clumps) * (1.0 + FEW * clumps * clumps)

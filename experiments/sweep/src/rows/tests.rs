@@ -95,6 +95,26 @@ fn several_seeds_decide_what_one_does_not() {
 }
 
 #[test]
+fn a_rate_is_clear_that_is_so_with_every_seed() {
+    let of = |clear: [Option<f64>; 5]| {
+        let run = |(seed, good): (u64, Option<f64>)| {
+            let mut r = peak(seed, 100.0, 0.01);
+            for (metric, value) in [(metric::CLEARLY_GOOD, good), (metric::CLEARLY_BAD, good)] {
+                value.into_iter().for_each(|v| r.push("all", metric, v, 10));
+            }
+            r
+        };
+        (1..).zip(clear).map(run).collect::<Vec<_>>()
+    };
+    let all = rows(&Row::default(), &SEEDS, &of([97.0, 95.0, 99.0, 98.0, 96.0].map(Some)));
+    assert_eq!((row(&all, metric::CLEARLY_GOOD).value), Some(95.0));
+    assert_eq!((row(&all, metric::CLEARLY_BAD).value), Some(99.0));
+    let gap = [Some(97.0), None, Some(99.0), Some(98.0), Some(96.0)];
+    let all = rows(&Row::default(), &SEEDS, &of(gap));
+    assert!(all.iter().all(|r| !r.metric.starts_with("clearly")));
+}
+
+#[test]
 fn more_seeds_cannot_help_where_one_has_no_answer() {
     let seeds = Seeds { first: 1, count: 2, until_ci: Some((1e-9, 50)) };
     let done = seeds.run(|seed| Ok(devices(seed, None))).expect("runs");

@@ -80,8 +80,7 @@ fn a_bad_beginning_is_not_the_whole() {
 /// Who waits is late together: where requests in a row fare alike, none of thousands that is bad says little.
 #[test]
 fn a_lucky_beginning_is_not_far_below_the_target() {
-    let near =
-        Rule { stop: Stop::Exact(0.2), requests_per_model: 1_000, ..rule(0.01, steady()) };
+    let near = Rule { stop: Stop::Exact(0.2), requests_per_model: 1_000, ..rule(0.01, steady()) };
     let slow = |i: u32| if i % 400 < 200 { 1 } else { 9 };
     let late = |i: u32| if (5_000..5_400).contains(&i) { 11 } else { slow(i) };
     let found = after(near.clone(), 8_001, late);
