@@ -54,4 +54,4 @@ pub use wide::{Wide, wide};
 
 /// Raised by hand whenever the same specification may give other numbers, with a line in the
 /// changelog's "Results changed". Results of different versions are never mixed or compared.
-pub const RESULT_VERSION: u32 = 13;
+pub const RESULT_VERSION: u32 = 14;

@@ -11,6 +11,8 @@
 //! verdict needs, and no load above the closed-form capacity of the devices is ever good.
 
 mod bracket;
+mod crossing;
+mod found;
 mod judge;
 mod moves;
 mod ramp;
@@ -18,7 +20,8 @@ mod tally;
 mod tokens;
 mod watch;
 
-pub use bracket::{Bracket, Found, HELD, are_undecided, fewest, interval};
+pub use bracket::{Bracket, HELD, fewest};
+pub use found::{Found, are_undecided, interval};
 pub use judge::{Doubt, Judge, Probe};
 pub use moves::Moves;
 pub use ramp::{Met, Ramp, Root};

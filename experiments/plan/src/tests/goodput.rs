@@ -4,10 +4,12 @@ use crate::PlanFile;
 use crate::input::problem::Problem;
 use crate::search::runs::Runs;
 use crate::search::trial::Bench;
-use orrery_run::search::interval;
+use orrery_results::Row;
 use orrery_scenario::Scenario;
 use orrery_sweep::goodput::Search;
-use orrery_sweep::replication::{Measure, PEAK};
+use orrery_sweep::replication::{PEAK, Replication};
+use orrery_sweep::rows::rows;
+use orrery_sweep::seeds::Seeds;
 use std::path::Path;
 
 /// Of every shipped plan, on a small pool of its first type.
@@ -32,16 +34,17 @@ fn a_pool_and_its_scenario_have_one_capacity_to_the_digit() {
                 requests_per_model: plan.requests_per_model,
                 ..Search::default()
             };
-            let of = |seed: &u64| {
-                let found = search.run(&scenario, policy, *seed).unwrap();
-                found.measure("all", PEAK).cloned().unwrap()
-            };
-            let found: Vec<Measure> = problem.seeds().iter().map(of).collect();
-            let values: Vec<f64> = found.iter().filter_map(|m| m.value).collect();
+            let of = |seed: &u64| search.run(&scenario, policy, *seed).unwrap();
+            let found: Vec<Replication> = problem.seeds().iter().map(of).collect();
+            let values: Vec<f64> = found.iter().filter_map(|r| r.value("all", PEAK)).collect();
             let name = format!("{}, {}", plan.name(), group.name);
             assert_eq!(values, edge.by_seed_per_s, "{name}");
-            let within: Vec<_> = found.iter().map(|m| m.within).collect();
-            assert_eq!(interval(&values, &within), edge.interval, "{name}");
+            // And so is what is printed of it.
+            let seeds = Seeds { first: 1, count: 2, until_ci: None };
+            let rows = rows(&Row::default(), &seeds, &found);
+            let row = rows.iter().find(|r| r.metric == PEAK).unwrap();
+            assert_eq!(row.ci95(), edge.interval.map(|i| (i.low, i.high)), "{name}");
+            assert_eq!(row.has_flag("undecided"), edge.undecided.is_some(), "{name}");
             seen += 1;
         }
     }

@@ -16,9 +16,10 @@
 //! wrong. Where a little less than an answer does not come back from a burst, it is probed again for longer, and searched
 //! anew with such probes when it does not hold.
 
+use super::crossing::{Crossing, ERRORS_95, Ends, ROUNDING, Sides, UNKNOWN, slope_around};
+use super::found::{Found, UNDECIDED, stays_bad};
 use super::tally::{MOST, must_be_in_time, odds};
-use super::{Doubt, How, Met, Probe, Ramp, Share, Terms};
-use orrery_sim::stats::{Interval, replications};
+use super::{Doubt, How, Met, Probe, Ramp, Terms};
 
 /// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
 const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
@@ -49,18 +50,11 @@ const REACH: (f64, f64) = (1e-7, 1e5);
 /// Nor does it go below this rate: a probe would come to the end of simulated time.
 const RATE_MIN_PER_S: f64 = 1e-5;
 
-/// Two rates that are one step apart are within the tolerance, whatever rounding says.
-const ROUNDING: f64 = 1.0 + 1e-12;
-
 /// The first ramp begins at this share of the start, and rises by so much.
 const ROUGH: (f64, f64) = (0.7, 3.0);
 
-/// The slope of ln(share of bad requests) over ln(rate), where no ramp has shown one; and those that are believed.
+/// The slope of ln(share of bad requests) over ln(rate), where no ramp has shown one.
 const SLOPE: f64 = 15.0;
-const SLOPES: (f64, f64) = (0.5, 400.0);
-
-/// A share with a larger error is hardly known.
-const UNKNOWN: f64 = 0.9;
 
 /// Odds that are farther from the target's are taken for that.
 const FARTHEST: f64 = 3.0;
@@ -74,9 +68,6 @@ const NEAR: f64 = 2.0;
 /// A share that is closer to the target is no clear verdict.
 const CLEAR: f64 = 0.7;
 
-/// Two shares that are so far apart say the slope.
-const APART: f64 = 0.3;
-
 /// A probe is asked for a standard error of ln(share) within these; where the slope is steeper, up to that.
 const ERRORS: (f64, f64) = (0.1, 0.3);
 const STEEP: (f64, f64) = (150.0, 0.6);
@@ -84,12 +75,8 @@ const STEEP: (f64, f64) = (150.0, 0.6);
 /// So many errors from the answer a rate is clear.
 const SURE: f64 = 6.0;
 
-/// Half a 95 % interval in errors.
-const ERRORS_95: f64 = 2.0;
-
-/// An answer is exact enough whose error is so many times the tolerance, and undecided with one of `UNDECIDED` times it.
+/// An answer is exact enough whose error is so many times the tolerance.
 const EXACT: f64 = 1.25;
-const UNDECIDED: f64 = 4.0;
 
 /// A longer probe below a line's answer refutes it with so many times the target.
 const WELL_ABOVE: f64 = 1.5;
@@ -123,129 +110,6 @@ pub struct Bracket {
     pub hint: Option<f64>,
     /// Above this rate no load is good, by the closed form.
     pub most: Option<f64>,
-}
-
-/// What encloses the target, as far as it was found.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ends {
-    good: Option<f64>,
-    bad: Option<f64>,
-}
-
-impl Ends {
-    /// Whether both are known, and close together.
-    fn are_within(self, tolerance: f64) -> bool {
-        let both = self.good.zip(self.bad);
-        both.is_some_and(|(good, bad)| bad <= good * (1.0 + tolerance) * ROUNDING)
-    }
-
-    /// A rate between them, and below what the devices can do at most.
-    fn clamp(self, rate: f64, most: Option<f64>) -> f64 {
-        let rate = most.map_or(rate, |most| rate.min(most));
-        rate.max(self.good.unwrap_or(0.0)).min(self.bad.unwrap_or(f64::MAX))
-    }
-
-    /// With one more verdict. One that contradicts an earlier one takes its place.
-    fn with(self, rate: f64, good: bool) -> Ends {
-        match good {
-            true => Ends { good: Some(rate), bad: self.bad.filter(|bad| *bad > rate) },
-            false => Ends { bad: Some(rate), good: self.good.filter(|good| *good < rate) },
-        }
-    }
-}
-
-/// The nearest rates that are below and above the target by two errors: the answer is between them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sides {
-    below: Option<f64>,
-    above: Option<f64>,
-}
-
-impl Sides {
-    fn see(&mut self, rate: f64, probe: &Probe, (target, error): (f64, f64)) {
-        let off = odds(probe.bad_rate) - target;
-        let likely = probe.shares.iter().map(Share::likely).fold(0.0, f64::max);
-        if off > ERRORS_95 * error {
-            self.above = Some(self.above.map_or(rate, |above| above.min(rate)));
-        } else if (probe.log_error < UNKNOWN && off < -ERRORS_95 * error) || odds(likely) < target {
-            self.below = Some(self.below.map_or(rate, |below| below.max(rate)));
-        }
-    }
-
-    /// The error of ln(rate), at most half the way to the farther of them.
-    fn error_of(self, rate: f64, error: f64) -> f64 {
-        match (self.below, self.above) {
-            (Some(below), Some(above)) if below < rate && rate < above => {
-                error.min(libm::log(rate / below).max(libm::log(above / rate)) / ERRORS_95)
-            }
-            _ => error,
-        }
-    }
-}
-
-/// Where probes near the answer meet the target.
-#[derive(Clone, Copy, Debug)]
-enum Crossing {
-    /// On a line, with the standard error of ln(rate); and if that is too large, the requests that would decide it.
-    Line { rate: f64, error: f64, undecided: Option<u64> },
-    /// Between a good and a bad rate.
-    Jump { good: f64, bad: f64, undecided: Option<u64> },
-    /// Nowhere: the highest good rate that was tried, if any was.
-    Never(Option<f64>),
-}
-
-impl Crossing {
-    /// The answer, and whether the share jumps there.
-    fn value(self) -> Option<(f64, bool)> {
-        match self {
-            Crossing::Line { rate, .. } => Some((rate, false)),
-            Crossing::Jump { good, .. } => Some((good, true)),
-            Crossing::Never(_) => None,
-        }
-    }
-
-    /// What the answer is at least, with 97.5 % confidence.
-    fn at_least(self) -> Option<f64> {
-        match self {
-            Crossing::Line { rate, error, .. } => Some(rate * libm::exp(-ERRORS_95 * error)),
-            _ => self.value().map(|v| v.0),
-        }
-    }
-}
-
-/// What a search found.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// The highest good rate, or the smallest good number; `None` when there is no answer.
-    pub value: Option<f64>,
-    /// The probe that it was found by.
-    pub at: Option<Probe>,
-    /// No load was good, however small, or not even the most devices were enough.
-    pub never_good: bool,
-    /// Every rate was good, up to this one: there is no answer.
-    pub good_up_to: Option<f64>,
-    /// The highest rate (smallest number) that was good beyond doubt.
-    pub clearly_good: Option<f64>,
-    /// The lowest rate above the answer (largest number below it) that was bad beyond doubt.
-    pub clearly_bad: Option<f64>,
-    /// A rate that was bad below the answer, or below one that was good beyond doubt.
-    pub worse_below: Option<f64>,
-    /// The share of bad requests with 5 % more, where that is a collapse.
-    pub collapse: Option<f64>,
-    /// The share of bad requests with 1.5 % less, after a burst from which it does not come back.
-    pub metastable: Option<f64>,
-    /// The rate that was found first, where a longer probe refuted it.
-    pub refuted: Option<f64>,
-    /// It is the good end of a bracket, in which the share of bad requests jumps.
-    pub by_bracket: bool,
-    /// Where the target may be met beyond the seeds' spread: a bracket's ends, or the clear rates of what is undecided.
-    pub within: Option<(f64, f64)>,
-    /// About how many requests of each model would decide what is undecided.
-    pub undecided: Option<u64>,
-    /// Probes made.
-    pub probes: u32,
-    /// Requests simulated by all probes.
-    pub requests: u64,
 }
 
 /// Asks, and remembers all answers.
@@ -635,62 +499,6 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             requests: self.all.iter().map(|(_, p)| p.requests).sum::<u64>() + self.others.1,
             ..Found::default()
         }
-    }
-}
-
-/// The slope between the probes on both sides of the target that are next to each other, or else between the last and the
-/// one before that is apart from it: by ln(rate), ln of the odds over the target's, and its error.
-fn slope_around(seen: &[(f64, f64, f64)]) -> Option<f64> {
-    let by_rate = |a: &&(f64, f64, f64), b: &&(f64, f64, f64)| a.0.total_cmp(&b.0);
-    let below = seen.iter().filter(|s| s.1 < -APART / 2.0).max_by(by_rate);
-    let above = |below: f64| seen.iter().filter(move |s| s.1 > 0.0 && s.0 > below).min_by(by_rate);
-    let slope = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
-        let apart = (a.1 - b.1).abs();
-        let slope = (a.1 - b.1) / (a.0 - b.0);
-        let is_one = apart > APART.max(a.2.hypot(b.2)) && slope > 0.0;
-        is_one.then(|| slope.clamp(SLOPES.0, SLOPES.1))
-    };
-    let around = below.and_then(|below| slope(below, above(below.0)?));
-    let last = seen.last()?;
-    around.or_else(|| seen.iter().rev().skip(1).find_map(|one| slope(one, last)))
-}
-
-/// The share of bad requests long after a burst, where that is above the target beyond doubt.
-fn stays_bad(probe: &Probe) -> Option<f64> {
-    (!probe.good && probe.is_sure()).then_some(probe.bad_rate)
-}
-
-/// The 95 % interval of answers of some seeds: their spread, at least as wide as their own errors say, and above it the
-/// width of brackets, which is no matter of chance ([`Found::within`]).
-pub fn interval(values: &[f64], within: &[Option<(f64, f64)>]) -> Option<Interval> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let ends = || values.iter().zip(within).filter_map(|(v, w)| w.map(|(l, h)| (v - l, h - v)));
-    let lines = || ends().filter(|(low, _)| *low > 0.0);
-    let low = lines().map(|(low, _)| low * low).sum::<f64>().sqrt() / n;
-    let high = lines().map(|(_, high)| high * high).sum::<f64>().sqrt() / n;
-    let brackets = ends().filter(|(low, _)| *low <= 0.0).map(|(_, high)| high).sum::<f64>() / n;
-    let seeds = replications(values);
-    if seeds.is_none() && low + high + brackets == 0.0 {
-        return None;
-    }
-    let seeds = seeds.unwrap_or(Interval::around(mean, 0.0));
-    let (low, high) = (seeds.low.min(mean - low), seeds.high.max(mean + high) + brackets);
-    Some(Interval { mean, low: low.max(0.0), high })
-}
-
-/// Whether the answers of some seeds are undecided together, where one is by itself: their interval is wider than that of
-/// one search may be.
-pub fn are_undecided(interval: Option<Interval>, tolerance: f64) -> bool {
-    let most = ERRORS_95 * UNDECIDED * tolerance;
-    interval.is_none_or(|i| i.width() / 2.0 > most * i.mean)
-}
-
-impl Found {
-    /// Adds what a probe after a burst said.
-    pub fn add_burst(&mut self, probe: &Probe) {
-        (self.probes, self.requests) = (self.probes + 1, self.requests + probe.requests);
-        self.metastable = stays_bad(probe);
     }
 }
 
