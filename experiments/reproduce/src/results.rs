@@ -61,9 +61,16 @@ fn short(e: &Experiment, rows: &[Row], mut all: Vec<Grid<'_>>, page: &[Part]) ->
     let claimed = e.claim.first().map_or(metric::MEAN_ABS_ERROR, |claim| &claim.metric);
     let has_paper = |grid: &Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
     all.sort_by_key(|grid| (!has_paper(grid), grid.metric != claimed));
-    let Some(mut grid) = all.into_iter().next() else {
+    let mut all = all.into_iter();
+    let Some(mut grid) = all.next() else {
         return page.iter().find_map(table).map(|table| thin(e, table));
     };
+    // What has no delay, for being dropped, is in none: the finish rate says how much that is.
+    let is_delay = ["latency_", "queueing_"].iter().any(|kind| grid.metric.starts_with(kind));
+    let of_rates = |g: &Grid<'_>| g.metric == metric::FINISH_RATE && g.title == grid.title;
+    if is_delay && !has_paper(&grid) {
+        grid.rates = all.find(of_rates).map(Box::new);
+    }
     // The first group is the reproduction.
     grid.title = "";
     let own = grid.rows.iter().filter(|r| r.paper.is_some());
@@ -141,6 +148,8 @@ struct Grid<'a> {
     places: Vec<&'a Row>,
     /// The first row of each case, axes, system and preset.
     at: BTreeMap<[&'a str; 4], &'a Row>,
+    /// The finish rates that stand behind delays in a text.
+    rates: Option<Box<Grid<'a>>>,
 }
 
 fn is_of(row: &Row, system: &System) -> bool {
@@ -174,7 +183,7 @@ impl<'a> Grid<'a> {
             places.len() > 1 && places.iter().copied().all(&mut is_in)
         };
         names.retain(|name| !is_said(name));
-        Grid { e, metric, title: &group.title, names, systems, rows: own, places, at }
+        Grid { e, metric, title: &group.title, names, systems, rows: own, places, at, rates: None }
     }
 
     fn row(&self, place: &Row, system: &System) -> Option<&'a Row> {
@@ -209,6 +218,10 @@ impl<'a> Grid<'a> {
 
     /// The same as columns beside each value; where these are too many, `ours/paper`.
     fn beside(&self) -> Table {
+        if let Some(rates) = &self.rates {
+            let each = self.systems.iter().map(|s| Column::Rated(s, rates)).collect();
+            return self.table("/finish rate", each);
+        }
         if let Some(table) = self.across(Column::Ours) {
             return table;
         }
@@ -312,7 +325,7 @@ impl<'a> Grid<'a> {
 
     fn head(&self, column: &Column<'a>) -> &str {
         match column {
-            Column::Ours(s) | Column::Both(s) | Column::Pair(s) => &s.name,
+            Column::Ours(s) | Column::Both(s) | Column::Pair(s) | Column::Rated(s, _) => &s.name,
             Column::Paper(_) | Column::Shared => self.theirs(),
             Column::Error(_) if self.is_in_points() => "points",
             Column::Error(_) => "error",
@@ -337,6 +350,18 @@ impl<'a> Grid<'a> {
                     Field { text: format!("{}/{theirs}", own.text), ..own }
                 }
             }),
+            Column::Rated(s, rates) => {
+                let own = self.row(place, s).map_or(none, |r| ours(self.e, r));
+                let rate = rates.row(place, s).and_then(|r| r.value);
+                match rate {
+                    Some(rate) => Field {
+                        text: format!("{}/{rate:.2}", own.text),
+                        key: own.key.or(Some(rate)),
+                        ..own
+                    },
+                    None => own,
+                }
+            }
             Column::Shared => {
                 let all = self.systems.iter().filter_map(|s| self.row(place, s));
                 let best =
@@ -391,6 +416,8 @@ enum Column<'a> {
     Shared,
     /// Our values, each with the number beside it behind a slash.
     Pair(&'a System),
+    /// Our values, each with its finish rate behind a slash.
+    Rated(&'a System, &'a Grid<'a>),
 }
 
 /// Its unit, after a comma, as values are written.
@@ -488,6 +515,32 @@ mod tests {
         let shares: &[&str] = &["50", "60", "70", "80", "90", "95", "99"];
         let said = of("orloj-shares", ["mostly", "share_pct"], [&["short", "long"], shares]);
         assert!(said.contains("short 95, ") && said.contains("long 95, "), "{said}");
+    }
+
+    /// A delay is of the requests that were answered: beside it stands how many were.
+    #[test]
+    fn delays_without_numbers_of_the_paper_stand_beside_finish_rates() {
+        let e = crate::registry::find("symphony-fig-12-sensitivity").expect("a shipped experiment");
+        let row = |metric: &str, system: usize, value: Option<f64>| Row {
+            axes: "model=ResNet50;load=Symphony's goodput".into(),
+            metric: metric.into(),
+            scope: "all".into(),
+            system: e.system[system].name.clone(),
+            preset: e.system[system].preset.word().into(),
+            value,
+            ..Row::default()
+        };
+        let rows = [
+            row("queueing_mean_ns", 0, Some(2e6)),
+            row("queueing_mean_ns", 1, None),
+            row("finish_rate", 0, Some(0.99)),
+            row("finish_rate", 1, Some(0.0)),
+        ];
+        let [Part::Views { text, .. }] = &of(&e, &rows, None)[..] else { panic!("one part") };
+        let [Part::Table(table)] = &text[..] else { panic!("one table") };
+        assert_eq!(table.caption, "queueing mean, ms/finish rate");
+        let cells: Vec<&str> = table.rows[0][table.keys..].iter().map(|f| &*f.text).collect();
+        assert_eq!(cells, ["2/0.99", "-/0.00"]);
     }
 
     /// Two settings of a case stay apart where its name has the words of both.
