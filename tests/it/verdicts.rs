@@ -12,7 +12,7 @@
 
 use crate::{csv_lines, forms, golden, readings, regions};
 use orrery_reproduce::claims::{self, LeftOut};
-use orrery_reproduce::experiment::Experiment;
+use orrery_reproduce::experiment::{Experiment, Preset};
 use orrery_reproduce::registry;
 use orrery_reproduce::reproduce::{self, Asked, How, Outcome};
 use orrery_results::Row;
@@ -65,6 +65,32 @@ fn the_claims_that_are_counted_apart_are_those_that_say_what_was_fitted() {
     let say = lines.iter().filter(|l| l.text.contains("fitted"));
     let say: BTreeSet<_> = say.map(|l| (l.id.clone(), l.sentence)).collect();
     assert_eq!(fitted(), say);
+}
+
+/// The c1 of Clipper and Nexus is fitted to Orloj's tables: claims that turn with one c1 for all systems test nothing.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute in a debug build")]
+fn claims_that_turn_with_one_marginal_cost_are_counted_apart() {
+    let mut e = registry::find("orloj-one-cost").expect("a shipped experiment");
+    let is_real = |case: &String| !case.contains("-modal") && !case.starts_with("std-");
+    let cases: Vec<String> = e.cases().into_iter().filter(|case| !is_real(case)).collect();
+    e.keep_cases(&cases).expect("cases of the experiment");
+    e.system.retain(|s| s.preset == Preset::Calibrated);
+    e.seeds = 1;
+    let rows = golden::forms(&e, 0).rows;
+    let kept = kept();
+    for id in ["orloj-table-2", "orloj-table-3"] {
+        let e = registry::find(id).expect("a shipped experiment");
+        let own: Vec<Row> = rows.iter().filter(|r| e.cases().contains(&r.case)).cloned().collect();
+        let judged = claims::judged(&e.claim, &LeftOut::default(), &own);
+        for ((claim, c), n) in e.claim.iter().zip(judged).zip(1..) {
+            let line = kept.iter().find(|l| l.id == id && l.sentence == n).expect("a line");
+            // With one seed more is undecided.
+            let is_decided = c.verdict != claims::Verdict::Undecided;
+            let turns = is_decided && line.verdict != c.verdict.words();
+            assert_eq!(turns, claim.fitted, "{id} {n}: {} and {}", line.verdict, c.verdict.words());
+        }
+    }
 }
 
 /// README's and `causes.md`'s counts of the papers' claims, with those apart to which something was fitted.

@@ -5,6 +5,7 @@
 
 use crate::commands;
 use crate::groups::grouped;
+use clap::error::{ContextKind, ContextValue};
 use clap::{
     ArgAction, ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
 };
@@ -244,7 +245,8 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
     if is_of_all && args.len() < 3 {
         asked = grouped(asked);
     }
-    let matches = asked.try_get_matches_from_mut(args).unwrap_or_else(|e| e.exit());
+    let matches = asked.try_get_matches_from_mut(args.clone());
+    let matches = matches.unwrap_or_else(|e| with_its_option(e, &asked, &args).exit());
     let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());
     if cli.force {
@@ -279,6 +281,27 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
             2
         }
     }
+}
+
+/// The error of a `--format` that is an option of its own, such as `junit`, with that option.
+fn with_its_option(
+    mut error: clap::Error,
+    asked: &clap::Command,
+    args: &[OsString],
+) -> clap::Error {
+    let word = |of: ContextKind| match error.get(of) {
+        Some(ContextValue::String(word)) => word.clone(),
+        _ => String::new(),
+    };
+    let [option, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue].map(word);
+    let below = |of, word| clap::Command::find_subcommand(of, word).unwrap_or(of);
+    let of = args.iter().fold(asked, below);
+    let own = of.get_arguments().find(|arg| arg.get_long() == Some(&*value));
+    if let Some(own) = own.filter(|_| option.starts_with("--format")) {
+        let tip = format!("it is an option of its own: '{own}'");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// What a command answers.

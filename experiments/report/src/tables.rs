@@ -5,6 +5,9 @@ use super::width::{least, width, wrapped};
 /// Behind these a cell may go on in the next line: policies are long, and have no spaces.
 const ENDS: &[char] = &[' ', ',', '['];
 
+/// A heading of numbers goes on behind a hyphen, too: it is no wider than they are.
+const HEADING_ENDS: &[char] = &[' ', ',', '[', '-'];
+
 /// Between columns.
 const GAP: &str = "  ";
 
@@ -109,8 +112,13 @@ impl Text {
             return self.cells(column).map(words).max().unwrap_or(0);
         }
         let number = |cell: &str| cell.chars().count();
-        let heading = self.cells(column).take(1).map(words);
+        let heading = self.cells(column).take(1).map(|cell| least(cell, HEADING_ENDS, hang));
         heading.chain(self.cells(column).skip(1).map(number)).max().unwrap_or(0)
+    }
+
+    /// Behind what the cell of a line may go on.
+    fn ends(&self, column: usize, line: usize) -> &'static [char] {
+        if line == 0 && !self.left.contains(&column) { HEADING_ENDS } else { ENDS }
     }
 
     /// A first word that goes on is not taken for another line.
@@ -138,8 +146,9 @@ impl Text {
         }
         // What does not make a line longer is not needed.
         for &c in columns {
+            let own = self.cells(c).enumerate();
             let folded =
-                self.cells(c).flat_map(|cell| wrapped(cell, ENDS, widths[c], self.hang(c)));
+                own.flat_map(|(i, cell)| wrapped(cell, self.ends(c, i), widths[c], self.hang(c)));
             widths[c] = folded.map(|line| line.chars().count()).max().unwrap_or(0);
         }
     }
@@ -161,13 +170,13 @@ impl Text {
     /// These columns, in these widths.
     fn block(&self, columns: &[usize], widths: &[usize]) -> String {
         let mut out = String::new();
-        for line in &self.lines {
+        for (n, line) in self.lines.iter().enumerate() {
             let cell = |c: usize| line.get(c).map_or("", String::as_str);
             let folded: Vec<Vec<String>> = columns
                 .iter()
                 .map(|&c| match cell(c).chars().count() <= widths[c] {
                     true => vec![cell(c).to_string()],
-                    false => wrapped(cell(c), ENDS, widths[c], self.hang(c)),
+                    false => wrapped(cell(c), self.ends(c, n), widths[c], self.hang(c)),
                 })
                 .collect();
             for i in 0..folded.iter().map(Vec::len).max().unwrap_or(0) {
@@ -234,6 +243,13 @@ mod tests {
         let expected = "policy           finish rate  good/s  busy\n\
                         nexus[           0.5000 ±0.1  1234.5  0.99\n  drop=elapsed,\n  batch=16]\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_heading_of_numbers_is_folded_behind_a_hyphen() {
+        let table = table(&["load", "shepherd-mended", "nexus"], &["a", "0.25", "0.99"]);
+        let text = table.left(&["load"]).in_width(22);
+        assert_eq!(text, "load  shepherd-  nexus\n         mended\na          0.25   0.99\n");
     }
 
     #[test]

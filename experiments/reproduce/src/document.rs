@@ -169,25 +169,34 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) -
         }
     }
     if compared == 0 {
-        page.say(Tone::Plain, nothing_compared(e, rows));
+        let is_judged = |(c, out): (&Claim, &Checked)| !c.own && !out.verdict.is_of_a_part();
+        let has_claims = e.claim.iter().zip(checked).any(is_judged);
+        page.say(Tone::Plain, nothing_compared(rows, has_claims));
     }
     if others.is_empty() { others } else { vec![format!("others: {}", others.join("; "))] }
 }
 
 /// Why the main metric stands beside no number of the paper.
-fn nothing_compared(e: &Experiment, rows: &[Row]) -> String {
-    if rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR) {
-        return format!("Mean errors against {} numbers of the paper are below.", e.paper.len());
+fn nothing_compared(rows: &[Row], has_claims: bool) -> String {
+    let compared = rows.iter().filter(|r| r.metric == metric::MEAN_ABS_ERROR).map(|r| r.samples);
+    if let (Some(least), Some(most)) = (compared.clone().min(), compared.max()) {
+        let n = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        return format!("Mean errors are below, each against {n} numbers of the paper.");
     }
     let with_paper = rows.iter().filter(|r| r.paper.is_some());
     let beside = distinct(with_paper.map(|r| metric::words(&r.metric)));
     match beside.is_empty() {
+        true if has_claims => ONLY_CLAIMS.to_string(),
         true => "The paper has no numbers for what was run.".to_string(),
         false => {
             format!("The paper's numbers of {} stand beside ours below.", beside.join(", "))
         }
     }
 }
+
+/// A claim may have a number of the paper, as a bound.
+const ONLY_CLAIMS: &str =
+    "The paper is compared by its claims alone: no number stands beside ours.";
 
 /// Why the error of what is calibrated is the reproduction's.
 const CALIBRATED: &str =
@@ -494,6 +503,34 @@ mod tests {
         assert_eq!([tone(&[DoesNotHold, NotJudged]), tone(&[DoesNotHold])], [Tone::Bad; 2]);
         assert_eq!([tone(&[Undecided]), tone(&[Holds, DoesNotHold])], [Tone::Mixed; 2]);
         assert_eq!(tone(&[Holds; 2]), Tone::Good);
+    }
+
+    /// Of the paper's 140 numbers, `orloj-table-3-readings` runs the system of 35.
+    #[test]
+    fn mean_errors_are_against_the_numbers_that_were_compared() {
+        let of = |samples| Row {
+            metric: metric::MEAN_ABS_ERROR.into(),
+            samples,
+            value: Some(0.02),
+            ..Row::default()
+        };
+        let said = "Mean errors are below, each against 35 numbers of the paper.";
+        assert_eq!(nothing_compared(&[of(35), of(35)], true), said);
+        assert!(nothing_compared(&[of(35), of(5)], true).contains("against 5 to 35 numbers"));
+    }
+
+    /// The numbers of Symphony's Table 2 are bounds of claims.
+    #[test]
+    fn a_paper_whose_numbers_are_in_its_claims_has_some() {
+        let e = crate::registry::find("symphony-table-2-analytic").expect("a shipped experiment");
+        let said = |verdict| {
+            let checked = Checked { verdict, ..claims::check(&e.claim[0], &[]) };
+            let mut page = Page::new("experiment", "");
+            super::verdict(&mut page, &e, &vec![checked; e.claim.len()], &[]);
+            page.verdict.pop().expect("a sentence").text
+        };
+        assert_eq!(said(Holds), ONLY_CLAIMS);
+        assert!(said(NotRun).starts_with("The paper has no numbers"), "{}", said(NotRun));
     }
 
     /// `busy` of `salus-fig-2-10` is fitted to both of its claims.

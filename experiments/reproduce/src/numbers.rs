@@ -107,9 +107,28 @@ pub struct NumbersFile {
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
+    /// Axes that must be columns: those of the file whose place this one takes.
+    #[serde(skip)]
+    pub axes: Vec<String>,
 }
 
 impl NumbersFile {
+    /// The columns of the text that are axes.
+    fn axes_of(&self, head: &csv::StringRecord) -> Vec<String> {
+        let is_axis = |name: &&str| {
+            let is_named = pairs(&self.only).any(|(column, _)| column == *name);
+            !["system", "value", "metric"].contains(name) && !is_named
+        };
+        head.iter().filter(is_axis).map(str::to_string).collect()
+    }
+
+    /// Takes another file in place of this one: without one of its axes, a number would stand beside several cells.
+    pub fn replace(&mut self, text: &str, file: String) {
+        let head = csv::Reader::from_reader(text.as_bytes()).headers().cloned();
+        self.axes = head.map(|head| self.axes_of(&head)).unwrap_or_default();
+        self.file = file;
+    }
+
     /// The numbers of the text.
     ///
     /// # Errors
@@ -122,7 +141,9 @@ impl NumbersFile {
             head.iter().position(|h| h == name).ok_or_else(|| {
                 let found = head.iter().collect::<Vec<_>>().join(",");
                 let named = pairs(&self.only).map(|(key, _)| key);
-                let example: Vec<&str> = named.chain(["case", "system", "value"]).collect();
+                let own: Vec<&str> = self.axes.iter().map(String::as_str).collect();
+                let axes = if own.is_empty() { vec!["case"] } else { own };
+                let example: Vec<&str> = named.chain(axes).chain(["system", "value"]).collect();
                 let example = example.join(",");
                 parse(format!("no column `{name}`; the header is `{found}`\n  allowed: one such as `{example}`"))
             })
@@ -131,11 +152,9 @@ impl NumbersFile {
         let wanted: Vec<(usize, &str)> = pairs(&self.only)
             .map(|(k, v)| Ok((column(k)?, v)))
             .collect::<Result<_, SpecError>>()?;
+        self.axes.iter().try_for_each(|axis| column(axis).map(drop))?;
         let metric = head.iter().position(|h| h == "metric");
-        let is_axis = |i: &usize| {
-            let is_named = wanted.iter().any(|(column, _)| column == i);
-            *i != system && *i != value && Some(*i) != metric && !is_named
-        };
+        let axes = self.axes_of(&head);
         let mut out = Vec::new();
         for (row, record) in (2..).zip(reader.records()) {
             let record = record.map_err(|e| parse(e.to_string()))?;
@@ -143,7 +162,7 @@ impl NumbersFile {
                 continue;
             }
             let at: Vec<String> = (0..head.len())
-                .filter(is_axis)
+                .filter(|i| axes.iter().any(|axis| *axis == head[*i]))
                 .map(|i| format!("{}={}", &head[i], &record[i]))
                 .collect();
             let number = match &record[value] {
@@ -332,6 +351,7 @@ mod tests {
             file: "f.csv".into(),
             only: only.into(),
             metric: "finish_rate".into(),
+            axes: Vec::new(),
         };
         let text = "table,case,slo,system,value\n3,a,2,orloj,0.5\n4,a,2,orloj,0.7\n";
         let read = file("table=3").read(text, "Table 3").unwrap();

@@ -10,6 +10,7 @@
 
 use super::claims::LeftOut;
 use super::experiment::{Experiment, UntilCi};
+use super::numbers::NumbersFile;
 use super::options::{CliOption, Refused};
 use super::runner::{Cell, Runner};
 use super::{claims, derived, document, figure, groups, numbers, registry, scores};
@@ -135,6 +136,11 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     e.seeds = asked.seeds.unwrap_or(e.seeds);
     e.details |= asked.details;
     e.set.extend(asked.set.iter().cloned());
+    let folder = e.folder().to_path_buf();
+    let text_of = |csv: &NumbersFile| match registry::numbers(&csv.file) {
+        Some(text) => Ok(text.to_string()),
+        None => read_text(folder.join(&csv.file)),
+    };
     let takes_rows = asked.paper.is_some() && e.take_rows(asked.paper.as_deref())?;
     if let Some(file) = asked.paper.as_ref().filter(|_| !takes_rows) {
         let found = file.display().to_string();
@@ -143,18 +149,14 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
                 "an experiment whose file has `paper_csv` or `cases`, such as orloj-table-3";
             return Err(SpecError::value("--paper", found, allowed, "remove `--paper`"));
         };
-        csv.file = found;
+        csv.replace(&text_of(csv)?, found);
     }
     if std::env::var_os("ORRERY_WITHOUT_PAPER").is_some() {
         // Ours must print without them.
         (e.paper, e.paper_csv) = (Vec::new(), None);
     }
     if let Some(csv) = &e.paper_csv {
-        let text = match registry::numbers(&csv.file) {
-            Some(text) => text.to_string(),
-            None => read_text(e.folder().join(&csv.file))?,
-        };
-        let mut own = csv.read(&text, &e.source)?;
+        let mut own = csv.read(&text_of(csv)?, &e.source)?;
         for n in own.iter_mut().filter(|n| n.metric.is_empty()) {
             n.metric = e.main().to_string();
         }

@@ -5,7 +5,7 @@ use super::experiment::{Experiment, System};
 use super::groups::{self, Group};
 use super::numbers::{WITHHELD, WITHHELD_MEANS, WITHIN, axes, is_withheld};
 use orrery_report::page::{self, Field, Part, Table, Tone};
-use orrery_results::{Row, UNITLESS, distinct, metric, unit};
+use orrery_results::{Row, UNITLESS, distinct, metric, pairs, unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
@@ -16,8 +16,9 @@ const BESIDE_MAX: usize = 2;
 const ALL: &str = "all";
 /// A system alone has a column for each value of its last axis, where these are at most so many.
 const ACROSS_MAX: usize = 5;
-/// The most lines of the one table of a short text.
-const LINES_MAX: usize = 8;
+/// The most lines of the one table of a short text, and the fewest that some values of an axis are shown for.
+const LINES_MAX: usize = 10;
+const LINES_MIN: usize = 5;
 
 /// The tables, or a kind's own. On a page the paper's number stands below ours; a text has it in a column or behind ours,
 /// and without `--details` one table.
@@ -60,9 +61,16 @@ fn short(e: &Experiment, rows: &[Row], mut all: Vec<Grid<'_>>, page: &[Part]) ->
     let claimed = e.claim.first().map_or(metric::MEAN_ABS_ERROR, |claim| &claim.metric);
     let has_paper = |grid: &Grid<'_>| grid.rows.iter().any(|r| r.paper.is_some());
     all.sort_by_key(|grid| (!has_paper(grid), grid.metric != claimed));
-    let Some(mut grid) = all.into_iter().next() else {
-        return page.iter().find_map(table).map(thin);
+    let mut all = all.into_iter();
+    let Some(mut grid) = all.next() else {
+        return page.iter().find_map(table).map(|table| thin(e, table));
     };
+    // What has no delay, for being dropped, is in none: the finish rate says how much that is.
+    let is_delay = ["latency_", "queueing_"].iter().any(|kind| grid.metric.starts_with(kind));
+    let of_rates = |g: &Grid<'_>| g.metric == metric::FINISH_RATE && g.title == grid.title;
+    if is_delay && !has_paper(&grid) {
+        grid.rates = all.find(of_rates).map(Box::new);
+    }
     // The first group is the reproduction.
     grid.title = "";
     let own = grid.rows.iter().filter(|r| r.paper.is_some());
@@ -70,28 +78,63 @@ fn short(e: &Experiment, rows: &[Row], mut all: Vec<Grid<'_>>, page: &[Part]) ->
     if grid.places.len() > LINES_MAX && !beside.is_empty() {
         grid.places.retain(|place| beside.contains(&(&place.case, &place.axes)));
     }
-    Some(unsaid(thin(grid.beside())))
+    Some(unsaid(thin(e, grid.beside())))
 }
 
-/// At most so many lines of a table, evenly spread and with every value of the last key; of groups, those of all.
-fn thin(mut table: Table) -> Table {
+/// At most so many lines of a table: with some values of one axis, the last that leaves several lines, and all of the
+/// others; of groups, those of all.
+fn thin(e: &Experiment, mut table: Table) -> Table {
     let group = table.columns.iter().position(|c| c == "group").filter(|i| *i < table.keys);
     if let Some(group) = group.filter(|_| table.rows.len() > LINES_MAX) {
         table.rows.retain(|row| row[group].text == ALL);
     }
-    let last = table.keys.saturating_sub(1);
-    let values: BTreeSet<&str> = table.rows.iter().map(|r| r[last].text.as_str()).collect();
-    let (values, lines) = (values.len(), table.rows.len());
-    let mut every = lines.div_ceil(LINES_MAX).max(1);
-    let is_even = |every: usize| every.is_multiple_of(values) || values.is_multiple_of(every);
-    while every > 1 && values > 1 && values < lines && is_even(every) {
-        every += 1;
+    let lines = table.rows.len();
+    if lines <= LINES_MAX {
+        return table;
     }
+    for key in (0..table.keys).rev() {
+        let values = distinct(table.rows.iter().map(|row| row[key].text.as_str()));
+        let all = values.len();
+        let name = table.columns[key].clone();
+        let some = (1..all).rev().map(|n| some_of(e, &name, &values, n)).find_map(|some| {
+            let is = |row: &&Vec<Field>| some.contains(&row[key].text);
+            let left = table.rows.iter().filter(is).count();
+            (LINES_MIN..=LINES_MAX).contains(&left).then_some(some)
+        });
+        let Some(some) = some else { continue };
+        table.rows.retain(|row| some.contains(&row[key].text));
+        let what = match &some[..] {
+            [one] if table.keys > 1 => {
+                table.columns.remove(key);
+                for row in &mut table.rows {
+                    row.remove(key);
+                }
+                table.keys -= 1;
+                format!("{name}={one}, one of {all} values (all with --details)")
+            }
+            some => format!("{} of {all} values of {name} (all with --details)", some.len()),
+        };
+        table.caption += &format!("; {what}");
+        return table;
+    }
+    let every = lines.div_ceil(LINES_MAX);
     table.rows = std::mem::take(&mut table.rows).into_iter().step_by(every).collect();
-    if every > 1 {
-        table.caption += &format!("; one line in {every}");
-    }
+    table.caption += &format!("; one line in {every} (all with --details)");
     table
+}
+
+/// So many values of an axis: those of which claims speak, in their order; the others evenly spread.
+fn some_of(e: &Experiment, axis: &str, values: &[&str], n: usize) -> Vec<String> {
+    let places = e.claim.iter().flat_map(|claim| [&claim.at, &claim.over_at]);
+    let named = places.flat_map(|at| pairs(at)).filter(|(name, _)| *name == axis);
+    let named = distinct(named.map(|(_, value)| value).filter(|value| values.contains(value)));
+    let others: Vec<&str> = values.iter().copied().filter(|v| !named.contains(v)).collect();
+    let more = n.saturating_sub(named.len());
+    let spread = (0..more).filter_map(|i| match more {
+        1 => others.get(others.len() / 2),
+        _ => others.get(i * (others.len() - 1) / (more - 1)),
+    });
+    named.iter().take(n).chain(spread).map(ToString::to_string).collect()
 }
 
 /// The values of a metric: a line for each setting, a column for each system.
@@ -105,6 +148,8 @@ struct Grid<'a> {
     places: Vec<&'a Row>,
     /// The first row of each case, axes, system and preset.
     at: BTreeMap<[&'a str; 4], &'a Row>,
+    /// The finish rates that stand behind delays in a text.
+    rates: Option<Box<Grid<'a>>>,
 }
 
 fn is_of(row: &Row, system: &System) -> bool {
@@ -138,7 +183,7 @@ impl<'a> Grid<'a> {
             places.len() > 1 && places.iter().copied().all(&mut is_in)
         };
         names.retain(|name| !is_said(name));
-        Grid { e, metric, title: &group.title, names, systems, rows: own, places, at }
+        Grid { e, metric, title: &group.title, names, systems, rows: own, places, at, rates: None }
     }
 
     fn row(&self, place: &Row, system: &System) -> Option<&'a Row> {
@@ -173,6 +218,10 @@ impl<'a> Grid<'a> {
 
     /// The same as columns beside each value; where these are too many, `ours/paper`.
     fn beside(&self) -> Table {
+        if let Some(rates) = &self.rates {
+            let each = self.systems.iter().map(|s| Column::Rated(s, rates)).collect();
+            return self.table("/finish rate", each);
+        }
         if let Some(table) = self.across(Column::Ours) {
             return table;
         }
@@ -276,7 +325,7 @@ impl<'a> Grid<'a> {
 
     fn head(&self, column: &Column<'a>) -> &str {
         match column {
-            Column::Ours(s) | Column::Both(s) | Column::Pair(s) => &s.name,
+            Column::Ours(s) | Column::Both(s) | Column::Pair(s) | Column::Rated(s, _) => &s.name,
             Column::Paper(_) | Column::Shared => self.theirs(),
             Column::Error(_) if self.is_in_points() => "points",
             Column::Error(_) => "error",
@@ -301,6 +350,18 @@ impl<'a> Grid<'a> {
                     Field { text: format!("{}/{theirs}", own.text), ..own }
                 }
             }),
+            Column::Rated(s, rates) => {
+                let own = self.row(place, s).map_or(none, |r| ours(self.e, r));
+                let rate = rates.row(place, s).and_then(|r| r.value);
+                match rate {
+                    Some(rate) => Field {
+                        text: format!("{}/{rate:.2}", own.text),
+                        key: own.key.or(Some(rate)),
+                        ..own
+                    },
+                    None => own,
+                }
+            }
             Column::Shared => {
                 let all = self.systems.iter().filter_map(|s| self.row(place, s));
                 let best =
@@ -355,6 +416,8 @@ enum Column<'a> {
     Shared,
     /// Our values, each with the number beside it behind a slash.
     Pair(&'a System),
+    /// Our values, each with its finish rate behind a slash.
+    Rated(&'a System, &'a Grid<'a>),
 }
 
 /// Its unit, after a comma, as values are written.
@@ -423,6 +486,62 @@ fn both(e: &Experiment, row: &Row) -> Field {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A table of 35 or 50 cells has all cases at one SLO; that of `orloj-shares` the shares of which its claims are.
+    #[test]
+    fn a_short_table_has_all_of_one_axis_and_what_claims_speak_of() {
+        let of = |id: &str, keys: [&str; 2], values: [&[&str]; 2]| {
+            let e = crate::registry::find(id).expect("a shipped experiment");
+            let mut table =
+                Table { keys: 2, ..Table::new("finish rate", &[keys[0], keys[1], "x"]) };
+            for first in values[0] {
+                let row = |last: &&str| [*first, *last, "0.5"].map(Field::text).to_vec();
+                table.rows.extend(values[1].iter().map(row));
+            }
+            let table = thin(&e, table);
+            let keys = |row: &Vec<Field>| {
+                row[..table.keys].iter().map(|f| f.text.clone()).collect::<Vec<_>>().join(" ")
+            };
+            let rows = table.rows.iter().map(keys).collect::<Vec<_>>().join(", ");
+            format!("{}: {rows}", table.caption)
+        };
+        let slos: &[&str] = &["1.5", "2", "3", "4", "5"];
+        let cases: &[&str] = &["one", "two", "three", "four", "five", "seven", "eight"];
+        let says = "finish rate; slo_x_p99=1.5, one of 5 values (all with --details): one, two, three, four, five, seven, eight";
+        assert_eq!(of("orloj-table-3", ["case", "slo_x_p99"], [cases, slos]), says);
+        let says = "finish rate; 2 of 5 values of slo_x_p99 (all with --details): a 1.5, a 5, b 1.5, b 5, c 1.5, c 5, d 1.5, d 5";
+        let cases: &[&str] = &["a", "b", "c", "d"];
+        assert_eq!(of("orloj-table-2", ["case", "slo_x_p99"], [cases, slos]), says);
+        let shares: &[&str] = &["50", "60", "70", "80", "90", "95", "99"];
+        let said = of("orloj-shares", ["mostly", "share_pct"], [&["short", "long"], shares]);
+        assert!(said.contains("short 95, ") && said.contains("long 95, "), "{said}");
+    }
+
+    /// A delay is of the requests that were answered: beside it stands how many were.
+    #[test]
+    fn delays_without_numbers_of_the_paper_stand_beside_finish_rates() {
+        let e = crate::registry::find("symphony-fig-12-sensitivity").expect("a shipped experiment");
+        let row = |metric: &str, system: usize, value: Option<f64>| Row {
+            axes: "model=ResNet50;load=Symphony's goodput".into(),
+            metric: metric.into(),
+            scope: "all".into(),
+            system: e.system[system].name.clone(),
+            preset: e.system[system].preset.word().into(),
+            value,
+            ..Row::default()
+        };
+        let rows = [
+            row("queueing_mean_ns", 0, Some(2e6)),
+            row("queueing_mean_ns", 1, None),
+            row("finish_rate", 0, Some(0.99)),
+            row("finish_rate", 1, Some(0.0)),
+        ];
+        let [Part::Views { text, .. }] = &of(&e, &rows, None)[..] else { panic!("one part") };
+        let [Part::Table(table)] = &text[..] else { panic!("one table") };
+        assert_eq!(table.caption, "queueing mean, ms/finish rate");
+        let cells: Vec<&str> = table.rows[0][table.keys..].iter().map(|f| &*f.text).collect();
+        assert_eq!(cells, ["2/0.99", "-/0.00"]);
+    }
 
     /// Two settings of a case stay apart where its name has the words of both.
     #[test]

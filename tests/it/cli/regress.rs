@@ -15,11 +15,11 @@ pub(super) fn scenario() -> String {
 }
 
 /// A scenario whose key is another.
-fn slower() -> String {
+pub(super) fn slower() -> String {
     scenario().replace("c1 = 0.4", "c1 = 0.6")
 }
 
-fn blessed() -> Place {
+pub(super) fn blessed() -> Place {
     let place = Place::with("a.toml", scenario());
     place.write("b.toml", BASELINE);
     place.run(&["regress", "b.toml", "--bless"]).ok();

@@ -331,6 +331,13 @@ fn numbers_of_one_s_own_stand_beside_ours_and_their_cases_are_run() {
     place
         .run(&["reproduce", "small.toml", "--paper", "none.csv"])
         .refused(&["none.csv", "cannot be read"]);
+    // One number would stand beside the cells of all SLOs.
+    place.write("flat.csv", "table,case,system,value\n3,six-modal,orloj,0.75\n");
+    place.run(&["reproduce", "small.toml", "--paper", "flat.csv"]).refused(&[
+        "flat.csv",
+        "no column `slo_x_p99`",
+        "table,case,slo_x_p99,system,value",
+    ]);
     run(&["reproduce", "symphony-fig-1", "--paper", "own.csv"])
         .refused(&["--paper", "`paper_csv`"]);
 }

@@ -1,7 +1,7 @@
 //! `orrery regress`: what a baseline requires.
 
 use super::process::Place;
-use super::regress::{BASELINE, FORMS, scenario};
+use super::regress::{BASELINE, FORMS, blessed, scenario, slower};
 
 /// The requirement of a test.
 fn requirement(policy: &str, metric: &str, bound: &str) -> String {
@@ -53,6 +53,23 @@ fn requirements_are_judged_with_their_intervals_in_every_form() {
     assert!(github.starts_with(&begins), "{github}");
     // What is accepted is what is recorded, not what is required.
     place.run(&["regress", "r.toml", "--bless"]).failed_a_check();
+}
+
+/// What is surely worse comes before what is only undecided.
+#[test]
+fn a_verdict_begins_with_what_failed_and_ends_with_what_is_undecided() {
+    let place = blessed();
+    place.write("a.toml", slower());
+    let rows = place.run(&["run", "a.toml", "--policy", "fifo", "--format", "csv"]).ok();
+    let line = rows.lines().find(|l| l.contains(",all,finish_rate,")).expect("a row");
+    let value: f64 = line.split(',').nth(10).and_then(|v| v.parse().ok()).expect("a value");
+    let open = requirement("fifo", "finish_rate", &format!("min = {}", value - 1e-9));
+    let marked = format!("{open}\n# Recorded by");
+    place.write("b.toml", place.read("b.toml").replace("\n# Recorded by", &marked));
+    let said = place.run(&["regress", "b.toml"]).failed_a_check();
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (first, _) = flat.split_once("; the requirement is undecided. ").expect("undecided, last");
+    assert!(first.starts_with("Failed: ") && first.contains(" worse"), "{said}");
 }
 
 /// Requirements and recorded values stand side by side: either fails the gate.

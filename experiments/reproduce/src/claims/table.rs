@@ -21,7 +21,7 @@ pub fn part(claims: &[Claim], checked: &[Checked], own: bool, is_short: bool) ->
         true => "do not, or are open",
         false => "are not judged",
     };
-    let (mut hold, mut open) = (0, 0);
+    let (mut hold, mut open, mut fitted) = (0, 0, 0);
     let mut text = Vec::new();
     for (claim, c) in all {
         let (seen, most) = match c.verdict {
@@ -29,10 +29,14 @@ pub fn part(claims: &[Claim], checked: &[Checked], own: bool, is_short: bool) ->
             _ => (&mut open, most),
         };
         *seen += 1;
-        text.extend((*seen <= most).then(|| point(claim, c, is_short)));
+        let is_named = *seen <= most;
+        fitted += usize::from(!is_named && claim.fitted && c.verdict == Verdict::Holds);
+        text.extend(is_named.then(|| point(claim, c, is_short)));
     }
+    let more = hold.saturating_sub(few.saturating_sub(not)) - fitted;
     let left = [
-        (hold.saturating_sub(few.saturating_sub(not)), "hold"),
+        (more, if more == 1 { "holds" } else { "hold" }),
+        (fitted, "by what was fitted"),
         (open.saturating_sub(most), of_open),
     ];
     let more: Vec<String> =

@@ -94,6 +94,11 @@ impl Counts {
         self.moved() - self.get(Kind::Noise)
     }
 
+    /// Those for which a gate fails: what is worse, gone or changed.
+    pub fn failed(&self) -> usize {
+        self.beyond() - self.get(Kind::Better) - self.get(Kind::New)
+    }
+
     /// The counts of both.
     #[must_use]
     pub fn and(mut self, other: Counts) -> Counts {

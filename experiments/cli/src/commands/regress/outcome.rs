@@ -87,7 +87,7 @@ impl Compared {
         if counts.moved() > 0 && self.is_of_seeds() && !is_new {
             return Says::Seeds;
         }
-        match counts.beyond() - counts.get(Kind::Better) - counts.get(Kind::New) {
+        match counts.failed() {
             0 if counts.beyond() > 0 => Says::Moved,
             0 if counts.moved() > 0 => Says::Noise,
             0 => Says::Passed,
@@ -161,9 +161,12 @@ pub fn verdict(outcomes: &[Outcome], blessed: bool) -> (Tone, String) {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(broken(outcomes));
     let is_broken = !parts.is_empty();
-    parts.extend(requirements(judged()));
-    if counts.all() > 0 {
-        parts.push(counts.words());
+    let moved = (counts.all() > 0).then(|| counts.words());
+    // What is surely worse comes before what is only undecided, or met.
+    let is_missed = judged().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::NoAnswer));
+    match counts.failed() > 0 && !is_missed {
+        true => parts.extend(moved.into_iter().chain(requirements(judged()))),
+        false => parts.extend(requirements(judged()).into_iter().chain(moved)),
     }
     let what = parts.join("; ");
     let is_first = counts.all() > 0 && counts.get(Kind::New) == counts.all();
