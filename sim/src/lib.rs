@@ -52,7 +52,7 @@ pub mod matching;
 pub mod metrics;
 pub mod observer;
 pub mod orcl;
-mod ordered;
+pub mod ordered;
 pub mod penalty;
 pub mod policy;
 pub mod profile;

@@ -254,7 +254,7 @@ impl<V> ById<V> {
 }
 
 /// Sorts a list; equals stay in their order.
-pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+pub fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut order = order(list.len(), &|a, b| compare(&list[a], &list[b]));
     for first in 0..list.len() {
         // Around a cycle of places, each of which gets what another has.
@@ -271,7 +271,7 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 }
 
 /// [`sort_by`] a key.
-pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
+pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 

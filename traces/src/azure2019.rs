@@ -9,6 +9,7 @@ use crate::error::{TraceError, shorten};
 use crate::open::Input;
 use crate::quirks::{Met, Quirk};
 use crate::table::Table;
+use orrery_sim::ordered::sort_by;
 use orrery_sim::rng::fnv1a;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -348,7 +349,7 @@ impl Invocations {
         }
         let mut order: Vec<usize> = (0..count).collect();
         let rows = &self.functions;
-        order.sort_by(|&a, &b| {
+        sort_by(&mut order, |&a, &b| {
             let by_total = rows[b].total.cmp(&rows[a].total);
             by_total.then_with(|| rows[a].sort_key().cmp(&rows[b].sort_key()))
         });

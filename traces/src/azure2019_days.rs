@@ -9,6 +9,7 @@ use crate::blocks::Blocks;
 use crate::error::TraceError;
 use crate::open::Input;
 use crate::quirks::Met;
+use orrery_sim::ordered::sort_by_key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,7 @@ impl Days {
         }
         let mut blocks = Blocks::new(&self.folder, totals.len(), instances, range.minutes())?;
         let mut order: Vec<(&[String; 3], u64)> = totals.iter().map(|(k, n)| (k, *n)).collect();
-        order.sort_by_key(|&(key, total)| (std::cmp::Reverse(total), key));
+        sort_by_key(&mut order, |&(key, total)| (std::cmp::Reverse(total), key));
         let ranks: BTreeMap<&[String; 3], usize> =
             order.into_iter().enumerate().map(|(rank, (key, _))| (key, rank)).collect();
         for (number, file) in self.files.iter().enumerate() {

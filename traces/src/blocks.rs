@@ -14,6 +14,7 @@ use crate::azure2019::{FunctionRow, Invocations, MinuteRange};
 use crate::error::{TraceError, within};
 use crate::quirks::Met;
 use orrery_sim::delay::normal_quantile;
+use orrery_sim::ordered::{sort_by, sort_by_key};
 
 /// Copies of each function in the rule `azure-46000`: 92 of the sample's 500 are 46,000.
 const COPIES: usize = 92;
@@ -81,7 +82,7 @@ impl Blocks {
         let mut blocks = Blocks::new(&whole.file, rows.len(), instances, minutes)?;
         blocks.met = whole.met.clone();
         let mut order: Vec<&FunctionRow> = rows.iter().collect();
-        order.sort_by_key(|row| (std::cmp::Reverse(row.total), row.key()));
+        sort_by_key(&mut order, |row| (std::cmp::Reverse(row.total), row.key()));
         for (rank, row) in order.into_iter().enumerate() {
             let calls = row.counts[first..].iter().map(|&c| f64::from(c));
             blocks.add(blocks.instance(rank), calls);
@@ -120,14 +121,14 @@ impl Blocks {
         let rows = &sample.functions;
         let mut blocks = Blocks::new(&sample.file, rows.len() * COPIES, instances, minutes)?;
         let mut names: Vec<(String, &FunctionRow)> = rows.iter().map(|r| (r.key(), r)).collect();
-        names.sort_by(|a, b| a.0.cmp(&b.0));
+        sort_by(&mut names, |a, b| a.0.cmp(&b.0));
         let mut order: Vec<(f64, usize, usize)> = Vec::with_capacity(blocks.functions);
         for (name, (_, row)) in names.iter().enumerate() {
             let copy = |(copy, scale): (usize, &f64)| (row.total as f64 * scale, name, copy);
             order.extend(scales.iter().enumerate().map(copy));
         }
         // Equal totals go by name, then by copy.
-        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0));
         for (rank, (_, name, copy)) in order.into_iter().enumerate() {
             let counts = &names[name].1.counts;
             let from = first + HOUR * (copy % ROTATIONS);

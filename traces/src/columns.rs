@@ -5,6 +5,7 @@
 
 use crate::error::{TraceError, shorten};
 use crate::table::Table;
+use orrery_sim::ordered::sort_by;
 
 /// The units of times, by what they are called.
 const UNITS: [(&[&str], f64); 4] = [
@@ -62,10 +63,10 @@ impl Wanted {
             unit_ns = said;
             words.pop();
         }
-        words.sort();
+        sort_by(&mut words, Ord::cmp);
         let same = |name: &str| {
             let mut own = self::words(name);
-            own.sort();
+            sort_by(&mut own, Ord::cmp);
             own == words
         };
         (unit_ns > 0.0 && self.names.iter().any(|name| same(name))).then_some(unit_ns)

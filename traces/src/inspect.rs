@@ -13,6 +13,7 @@ use crate::quirks::Met;
 use crate::stats::{BinStats, RateStats};
 use crate::table::Table;
 use crate::workload_file::CsvSource;
+use orrery_sim::ordered::{sort_by, sort_by_key};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -272,7 +273,7 @@ fn invocations(
     }
     let idle = totals.iter().filter(|(total, _)| *total == 0).count();
     let all: u64 = totals.iter().map(|(total, _)| total).sum();
-    totals.sort_by_key(|&(total, row)| (std::cmp::Reverse(total), row));
+    sort_by_key(&mut totals, |&(total, row)| (std::cmp::Reverse(total), row));
     let top = |share: usize| &totals[..(totals.len() / share).max(1).min(totals.len())];
     let share = |rows: &[(u64, usize)]| {
         rows.iter().map(|(total, _)| total).sum::<u64>() as f64 / (all as f64).max(1.0)
@@ -331,7 +332,7 @@ fn durations(table: Table) -> Result<Facts, TraceError> {
     let executions: u128 = rows.iter().map(|r| u128::from(r.count)).sum();
     let weighted: f64 = rows.iter().map(|r| r.average_ms * r.count as f64).sum();
     let mut averages: Vec<f64> = rows.iter().map(|r| r.average_ms).collect();
-    averages.sort_by(f64::total_cmp);
+    sort_by(&mut averages, f64::total_cmp);
     let mut facts = Facts::default();
     facts.add("functions", rows.len());
     facts.add("executions", executions.min(u128::from(u64::MAX)) as u64);
@@ -379,7 +380,7 @@ fn llm(table: Table) -> Result<Facts, TraceError> {
 
 fn tokens(input: Input) -> Result<Facts, TraceError> {
     let mut list = crate::token_list::read(input)?;
-    list.sort_by_key(|r| r.at);
+    sort_by_key(&mut list, |r| r.at);
     let mut sums = Prompts::default();
     list.iter().for_each(|r| sums.add(r.at, r.tokens_in, r.tokens_out));
     Ok(sums.facts())

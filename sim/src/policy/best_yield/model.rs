@@ -3,6 +3,7 @@
 use super::row::{Candidate, From, Row};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
+use crate::ordered::sort_by;
 use crate::policy::Actions;
 use crate::profile::{AppProfile, ModelProfile};
 use crate::request::{Drop, RequestId};
@@ -114,7 +115,7 @@ impl Table {
         });
         let most = most.collect();
         let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&a, &b| rows[b].most.total_cmp(&rows[a].most).then(a.cmp(&b)));
+        sort_by(&mut order, |&a, &b| rows[b].most.total_cmp(&rows[a].most).then(a.cmp(&b)));
         Table { most, order, rows, of_items: BTreeMap::new() }
     }
 }
@@ -143,7 +144,9 @@ impl Class {
 impl Model {
     pub fn new(id: usize, max_batch: u32, p: &ModelProfile, kinds: Vec<Kind>) -> Model {
         let mut apps: Vec<&AppProfile> = p.apps.iter().collect();
-        apps.sort_by(|a, b| a.law.mean_ns().total_cmp(&b.law.mean_ns()).then(a.app.cmp(&b.app)));
+        sort_by(&mut apps, |a, b| {
+            a.law.mean_ns().total_cmp(&b.law.mean_ns()).then(a.app.cmp(&b.app))
+        });
         let class = |c: usize| {
             let parts: Vec<_> = apps[..=c].iter().map(|a| (a.weight, &a.law)).collect();
             let others = Histogram::mixture(&parts);

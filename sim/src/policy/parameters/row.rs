@@ -91,13 +91,19 @@ enum Place<C> {
 
 /// A row of the table. Made by [`count`], [`number`], [`ms`] and the others here.
 pub struct Parameter<C> {
-    name: &'static str,
+    pub(super) about: About,
     place: Place<C>,
-    pub(super) unit: &'static str,
-    pub(super) help: &'static str,
-    pub(super) source: &'static str,
-    pub(super) needs: Option<(&'static str, &'static str)>,
-    quiet: bool,
+}
+
+/// What is said of a row, whatever the policy.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub help: &'static str,
+    pub source: &'static str,
+    pub needs: Option<(&'static str, &'static str)>,
+    pub quiet: bool,
 }
 
 const fn row<C>(
@@ -106,7 +112,7 @@ const fn row<C>(
     unit: &'static str,
     help: &'static str,
 ) -> Parameter<C> {
-    Parameter { name, place, unit, help, source: "", needs: None, quiet: false }
+    Parameter { about: About { name, unit, help, source: "", needs: None, quiet: false }, place }
 }
 
 /// A whole number from 1 to 4096.
@@ -186,22 +192,22 @@ pub const fn word<C>(
 impl<C> Parameter<C> {
     /// Where its default comes from: paper, section, file of the released code.
     pub const fn from(self, source: &'static str) -> Parameter<C> {
-        Parameter { source, ..self }
+        Parameter { about: About { source, ..self.about }, ..self }
     }
 
     /// It exists only where another parameter has this value.
     pub const fn needs(self, key: &'static str, value: &'static str) -> Parameter<C> {
-        Parameter { needs: Some((key, value)), ..self }
+        Parameter { about: About { needs: Some((key, value)), ..self.about }, ..self }
     }
 
     /// It counts items; without this, a limit of batches counts requests.
     pub const fn of_items(self) -> Parameter<C> {
-        Parameter { unit: "items", ..self }
+        Parameter { about: About { unit: "items", ..self.about }, ..self }
     }
 
     /// The policy's name leaves it out where it has its default: an addition that changes no name.
     pub const fn quiet(self) -> Parameter<C> {
-        Parameter { quiet: true, ..self }
+        Parameter { about: About { quiet: true, ..self.about }, ..self }
     }
 
     /// Other bounds of a count.
@@ -225,81 +231,87 @@ impl<C> Parameter<C> {
         }
     }
 
-    /// As `POLICY[NAME=VALUE]` and scenarios write it.
-    pub const fn name(&self) -> &'static str {
-        self.name
+    /// Where it is in a configuration.
+    pub(super) fn at<'a>(&self, config: &'a mut C) -> At<'a> {
+        match self.place {
+            Place::Count(at, least, most) => At::Count(at(config), least, most),
+            Place::CountOr(at, none, least, most) => At::CountOr(at(config), none, least, most),
+            Place::Number(at, least, most) => At::Number(at(config), least, most),
+            Place::Span(at, unit, least, most) => At::Span(at(config), unit, least, most),
+            Place::Flag(at) => At::Flag(at(config)),
+            Place::Word(at) => At::Word(at(config)),
+        }
     }
 }
 
-impl<C: Copy> Parameter<C> {
+/// A [`Place`] in one configuration, whatever the policy: what reads and writes it is compiled once.
+pub(super) enum At<'a> {
+    Count(Option<&'a mut u32>, u32, u32),
+    CountOr(&'a mut Option<u32>, &'static str, u32, u32),
+    Number(Option<&'a mut f64>, f64, f64),
+    Span(&'a mut Span, f64, f64, f64),
+    Flag(&'a mut bool),
+    Word(&'a mut dyn Word),
+}
+
+impl At<'_> {
     /// Its value as it is written.
-    pub(super) fn read(&self, config: &C) -> Option<String> {
-        let mut config = *config;
-        Some(match &self.place {
-            Place::Count(at, ..) => at(&mut config)?.to_string(),
-            Place::CountOr(at, none, ..) => {
-                at(&mut config).map_or(none.to_string(), |count| count.to_string())
+    pub fn read(&self) -> Option<String> {
+        Some(match self {
+            At::Count(at, ..) => at.as_ref()?.to_string(),
+            At::CountOr(at, none, ..) => {
+                at.map_or(none.to_string(), |count: u32| count.to_string())
             }
-            Place::Number(at, ..) => at(&mut config)?.to_string(),
-            Place::Span(at, unit, ..) => (at(&mut config).ns() as f64 / unit).to_string(),
-            Place::Flag(at) => at(&mut config).to_string(),
-            Place::Word(at) => at(&mut config).word().to_string(),
+            At::Number(at, ..) => at.as_ref()?.to_string(),
+            At::Span(at, unit, ..) => (at.ns() as f64 / unit).to_string(),
+            At::Flag(at) => at.to_string(),
+            At::Word(at) => at.word().to_string(),
         })
     }
 
-    /// As the policy's name says it; `None` where it says nothing.
-    pub(super) fn said(&self, config: &C, base: &C) -> Option<String> {
-        let value = self.read(config)?;
-        let hidden = self.quiet && self.read(base).as_ref() == Some(&value);
-        (!hidden).then(|| format!("{}={value}", self.name))
-    }
-
     /// Sets it.
-    pub(super) fn write(&self, config: &mut C, found: &str) -> Result<(), SettingError> {
-        let allowed = self.allowed(config);
-        let wrong = || SettingError::value(self.name, found, &allowed);
+    pub fn write(self, about: &About, found: &str) -> Result<(), SettingError> {
+        let allowed = self.allowed();
+        let wrong = || SettingError::value(about.name, found, &allowed);
         let count = |least: u32, most: u32| {
             found.parse().ok().filter(|n| (least..=most).contains(n)).ok_or_else(wrong)
         };
         let number = |least: f64, most: f64| {
             found.parse().ok().filter(|x| (least..=most).contains(x)).ok_or_else(wrong)
         };
-        let needs = || self.lacks();
-        match self.place {
-            Place::Count(at, least, most) => {
-                *at(config).ok_or_else(needs)? = count(least, most)?;
+        let needs = || about.lacks();
+        match self {
+            At::Count(at, least, most) => *at.ok_or_else(needs)? = count(least, most)?,
+            At::CountOr(at, none, least, most) => {
+                *at = if found == none { None } else { Some(count(least, most)?) };
             }
-            Place::CountOr(at, none, least, most) => {
-                *at(config) = if found == none { None } else { Some(count(least, most)?) };
+            At::Number(at, least, most) => *at.ok_or_else(needs)? = number(least, most)?,
+            At::Span(at, unit, least, most) => {
+                *at = Span::from_ns_f64(unit * number(least, most)?);
             }
-            Place::Number(at, least, most) => {
-                *at(config).ok_or_else(needs)? = number(least, most)?;
-            }
-            Place::Span(at, unit, least, most) => {
-                *at(config) = Span::from_ns_f64(unit * number(least, most)?);
-            }
-            Place::Flag(at) => *at(config) = found.parse().map_err(|_| wrong())?,
-            Place::Word(at) => at(config).choose(found).then_some(()).ok_or_else(wrong)?,
+            At::Flag(at) => *at = found.parse().map_err(|_| wrong())?,
+            At::Word(at) => at.choose(found).then_some(()).ok_or_else(wrong)?,
         }
         Ok(())
     }
 
+    /// What may be written.
+    pub fn allowed(&self) -> Allowed {
+        match *self {
+            At::Count(_, least, most) => Allowed::Count { least, most, or: None },
+            At::CountOr(_, none, least, most) => Allowed::Count { least, most, or: Some(none) },
+            At::Number(_, least, most) => Allowed::Number { least, most },
+            At::Span(_, _, least, most) => Allowed::Time { least, most },
+            At::Flag(_) => Allowed::Flag,
+            At::Word(ref at) => Allowed::Words(at.words()),
+        }
+    }
+}
+
+impl About {
     /// The error of one that is given without what it needs.
-    pub(super) fn lacks(&self) -> SettingError {
+    pub fn lacks(&self) -> SettingError {
         let needs = self.needs.map_or(String::new(), |(key, value)| format!("{key}={value}"));
         SettingError::Needs { key: self.name, needs }
-    }
-
-    /// What may be written.
-    pub(super) fn allowed(&self, config: &C) -> Allowed {
-        let mut config = *config;
-        match &self.place {
-            &Place::Count(_, least, most) => Allowed::Count { least, most, or: None },
-            &Place::CountOr(_, none, least, most) => Allowed::Count { least, most, or: Some(none) },
-            &Place::Number(_, least, most) => Allowed::Number { least, most },
-            &Place::Span(_, _, least, most) => Allowed::Time { least, most },
-            Place::Flag(_) => Allowed::Flag,
-            Place::Word(at) => Allowed::Words(at(&mut config).words()),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a policy's file says of its parameters: presets, rows, and what follows from them.
 
 use super::allowed::SettingError;
-use super::row::Parameter;
+use super::row::{self, At, Parameter};
 use crate::time::Span;
 use std::fmt;
 
@@ -103,18 +103,12 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
 
     /// The policy's name with its parameters, in the form that [`parse`](Settings::parse) reads.
     fn name(&self) -> String {
-        let base = (Self::PRESETS[0].make)();
-        let said = Self::PARAMETERS.iter().filter_map(|p| p.said(self, &base));
-        let said: Vec<String> = said.collect();
-        match said.is_empty() {
-            true => Self::ABOUT.name.to_string(),
-            false => format!("{}[{}]", Self::ABOUT.name, said.join(",")),
-        }
+        name(Self::ABOUT.name, &mut { *self }, &mut (Self::PRESETS[0].make)())
     }
 
     /// The value of a parameter as it is written; `None` where this configuration has none.
     fn value(&self, name: &str) -> Option<String> {
-        Self::PARAMETERS.iter().find(|p| p.name() == name)?.read(self)
+        value(&mut { *self }, name)
     }
 
     /// The configuration of a preset with some values changed.
@@ -122,30 +116,87 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// When a key is unknown, needs another value, or has a value that is not allowed.
     fn parse(given: &[(&str, &str)]) -> Result<Self, SettingError> {
-        let presets = Self::PRESETS;
-        let choice = (presets.len() > 1).then_some("preset");
-        let known = choice.into_iter().chain(Self::PARAMETERS.iter().map(Parameter::name));
-        let known: Vec<&str> = known.collect();
-        if let Some((key, _)) = given.iter().find(|(key, _)| !known.contains(key)) {
-            return Err(SettingError::Unknown { key: key.to_string(), known });
-        }
-        let found = |key: &str| given.iter().find(|g| g.0 == key).map(|g| g.1);
-        let preset = found("preset").unwrap_or(presets[0].name);
-        let Some(preset) = presets.iter().find(|p| p.name == preset) else {
-            let names: Vec<&str> = presets.iter().map(|p| p.name).collect();
-            return Err(SettingError::value("preset", preset, names.join(", ")));
-        };
-        let mut config = (preset.make)();
-        for parameter in Self::PARAMETERS {
-            if let Some(found) = found(parameter.name()) {
-                parameter.write(&mut config, found)?;
-            }
-        }
-        for parameter in Self::PARAMETERS {
-            if found(parameter.name()).is_some() && config.is_idle(parameter.name()) {
-                return Err(parameter.lacks());
-            }
-        }
+        let presets: Vec<&'static str> = Self::PRESETS.iter().map(|p| p.name).collect();
+        let preset = preset(given, &presets, &(Self::PRESETS[0].make)())?;
+        let mut config = (Self::PRESETS[preset].make)();
+        set(given, &mut config)?;
         Ok(config)
     }
+}
+
+/// A configuration by the numbers of its parameters, whatever the policy: what is done with it is compiled once.
+pub(super) trait Rows {
+    /// What is said of a parameter.
+    fn about(&self, number: usize) -> Option<&'static row::About>;
+    /// Where it is.
+    fn at(&mut self, number: usize) -> At<'_>;
+    /// [`Settings::is_idle`].
+    fn idle(&self, name: &str) -> bool;
+}
+
+impl<C: Settings> Rows for C {
+    fn about(&self, number: usize) -> Option<&'static row::About> {
+        Self::PARAMETERS.get(number).map(|p| &p.about)
+    }
+    fn at(&mut self, number: usize) -> At<'_> {
+        Self::PARAMETERS[number].at(self)
+    }
+    fn idle(&self, name: &str) -> bool {
+        self.is_idle(name)
+    }
+}
+
+/// The parameters with their numbers.
+pub(super) fn rows(config: &dyn Rows) -> Vec<(usize, &'static row::About)> {
+    (0..).map_while(|number| Some((number, config.about(number)?))).collect()
+}
+
+fn name(policy: &str, config: &mut dyn Rows, base: &mut dyn Rows) -> String {
+    let mut said = Vec::new();
+    for (number, about) in rows(config) {
+        let Some(value) = config.at(number).read() else { continue };
+        if !about.quiet || base.at(number).read().as_ref() != Some(&value) {
+            said.push(format!("{}={value}", about.name));
+        }
+    }
+    if said.is_empty() { policy.to_string() } else { format!("{policy}[{}]", said.join(",")) }
+}
+
+fn value(config: &mut dyn Rows, name: &str) -> Option<String> {
+    let (number, _) = rows(config).into_iter().find(|(_, about)| about.name == name)?;
+    config.at(number).read()
+}
+
+fn found<'a>(given: &[(&str, &'a str)], key: &str) -> Option<&'a str> {
+    given.iter().find(|g| g.0 == key).map(|g| g.1)
+}
+
+/// The number of the preset that is given, where all keys are known.
+fn preset(
+    given: &[(&str, &str)],
+    presets: &[&'static str],
+    config: &dyn Rows,
+) -> Result<usize, SettingError> {
+    let choice = (presets.len() > 1).then_some("preset");
+    let known = choice.into_iter().chain(rows(config).into_iter().map(|(_, about)| about.name));
+    let known: Vec<&str> = known.collect();
+    if let Some((key, _)) = given.iter().find(|(key, _)| !known.contains(key)) {
+        return Err(SettingError::Unknown { key: key.to_string(), known });
+    }
+    let preset = found(given, "preset").unwrap_or(presets[0]);
+    let number = presets.iter().position(|p| *p == preset);
+    number.ok_or_else(|| SettingError::value("preset", preset, presets.join(", ")))
+}
+
+/// Sets what is given.
+fn set(given: &[(&str, &str)], config: &mut dyn Rows) -> Result<(), SettingError> {
+    let of_given = |(number, about): (usize, &'static row::About)| {
+        found(given, about.name).map(|found| (number, about, found))
+    };
+    let own: Vec<_> = rows(config).into_iter().filter_map(of_given).collect();
+    for &(number, about, found) in &own {
+        config.at(number).write(about, found)?;
+    }
+    let idle = own.iter().find(|(_, about, _)| config.idle(about.name));
+    idle.map_or(Ok(()), |(_, about, _)| Err(about.lacks()))
 }

@@ -1,8 +1,8 @@
 //! A policy's presets and parameters for readers: the same for every policy.
 
 use super::allowed::Allowed;
-use super::row::Parameter;
-use super::settings::{About, Assumption, Settings};
+use super::row;
+use super::settings::{About, Assumption, Rows, Settings, rows};
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,29 +47,34 @@ impl Table {
             about: C::ABOUT,
             assumes: C::ASSUMES,
             presets: C::PRESETS.iter().map(|p| (p.name, p.what)).collect(),
-            rows: C::PARAMETERS.iter().map(row).collect(),
+            rows: made(C::PRESETS.len(), &|preset| Box::new((C::PRESETS[preset].make)())),
             name: base.name(),
         }
     }
 }
 
-fn row<C: Settings>(parameter: &Parameter<C>) -> Row {
-    let default = |mut config: C| {
-        if let Some((key, value)) = parameter.needs {
-            let other = C::PARAMETERS.iter().find(|p| p.name() == key);
+/// The rows; `preset` makes the configuration of a preset.
+fn made(presets: usize, preset: &dyn Fn(usize) -> Box<dyn Rows>) -> Vec<Row> {
+    let mut first = preset(0);
+    let all = rows(&*first);
+    let default = |number: usize, about: &row::About, mut config: Box<dyn Rows>| {
+        if let Some((key, value)) = about.needs {
+            let other = all.iter().find(|(_, other)| other.name == key);
             // A bug: a row that needs what there is not.
-            let other = other.unwrap_or_else(|| panic!("`{key}` is no parameter"));
-            other.write(&mut config, value).unwrap_or_else(|e| panic!("{e}"));
+            let &(other, about) = other.unwrap_or_else(|| panic!("`{key}` is no parameter"));
+            config.at(other).write(about, value).unwrap_or_else(|e| panic!("{e}"));
         }
-        parameter.read(&config).unwrap_or_else(|| panic!("`{}` has no place", parameter.name()))
+        let value = config.at(number).read();
+        value.unwrap_or_else(|| panic!("`{}` has no place", about.name))
     };
-    Row {
-        name: parameter.name(),
-        unit: parameter.unit,
-        defaults: C::PRESETS.iter().map(|p| default((p.make)())).collect(),
-        allowed: parameter.allowed(&(C::PRESETS[0].make)()),
-        needs: parameter.needs,
-        source: parameter.source,
-        help: parameter.help,
-    }
+    let row = |&(number, about): &(usize, &'static row::About)| Row {
+        name: about.name,
+        unit: about.unit,
+        defaults: (0..presets).map(|p| default(number, about, preset(p))).collect(),
+        allowed: first.at(number).allowed(),
+        needs: about.needs,
+        source: about.source,
+        help: about.help,
+    };
+    all.iter().map(row).collect()
 }
