@@ -150,7 +150,7 @@ fn all(args: &Regress) -> (Vec<Outcome>, Option<SpecError>) {
 /// Writes the reports that are asked for; the text of the answer.
 fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How) -> Result<String, SpecError> {
     if let Some(path) = &args.junit {
-        write_atomically(path, junit::junit(outcomes, args.bless).as_bytes())?;
+        write_atomically(path, junit::junit(outcomes, args.bless)?.as_bytes())?;
     }
     let document = page::page(outcomes, how);
     if let Some(path) = &args.markdown {
