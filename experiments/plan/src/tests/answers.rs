@@ -2,7 +2,7 @@
 
 use super::{CLUSTERS, POOLS, solved};
 use crate::document::answers::Answers;
-use crate::input::file::PlanFile;
+use crate::input::file::{PlanFile, Source};
 use crate::search::solve::solve;
 use crate::search::solved::Fleet;
 use orrery_results::{Row, metric};
@@ -72,6 +72,25 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
         let bad = |r: &&Row| r.metric == metric::BAD_AT_LOAD && r.reason.contains("below the load");
         assert!(told.rows.iter().any(|r| bad(&r)), "a reason in each form");
     }
+}
+
+/// The remedy for a key that a plan does not have is one that it has.
+#[test]
+fn a_key_of_the_scenario_is_named_in_full() {
+    let (_, source) = super::plan(CLUSTERS);
+    let with = |source: &Source, key: &str| {
+        PlanFile::with(source, &[(key.to_string(), toml::Value::Integer(60))])
+            .map_err(|e| e.to_string())
+    };
+    for key in ["model.slo_ms", "model.m.slo_ms", "model[0].slo_ms", "scenario.model.slo_ms"] {
+        let error = with(&source, key).unwrap_err();
+        assert!(error.contains("remedy: set `scenario.model.m.slo_ms`"), "{error}");
+    }
+    assert!(with(&source, "scenario.model.m.slo_ms").is_ok());
+    let from = CLUSTERS.find("[scenario]").unwrap();
+    let text = format!("scenario_file = \"other.toml\"\n{}", &CLUSTERS[..from]);
+    let error = with(&super::plan(&text).1, "model.m.slo_ms").unwrap_err();
+    assert!(error.contains("write it in \"other.toml\""), "{error}");
 }
 
 /// Where no fleet costs less than 2 $/h, one of 3 is at most a half above the cheapest.
