@@ -25,7 +25,7 @@ pub fn load(solved: &Solved) -> String {
     lines.extend(p.list.iter().map(of_list));
     if p.plan.day.is_some() {
         let how = match p.day.follows() {
-            true => "$/h is the mean over the day, and machines are up when their step begins",
+            true => "machines are up when their step begins",
             false => "one allocation for the whole day",
         };
         let mean = percent(p.day.mean);

@@ -67,9 +67,9 @@ impl Answers {
         let head = [
             "",
             p.group_head(),
-            "pool",
+            if p.day.follows() { "peak pool" } else { "pool" },
             "scheduler",
-            "$/h",
+            if p.day.follows() { "mean $/h" } else { "$/h" },
             "load/s",
             "capacity/s",
             "headroom",
@@ -186,23 +186,32 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
             Some(why) => format!("not trusted: {why}"),
             None => format!("headroom over the load: {}", headroom(a.load_per_s, best).text),
         };
-        let (words, cost) = (p.words(&best.counts), by_hour_and_month(best.cost));
-        let text = format!(" under {} for {cost}; {headroom}{breaks}.", best.policy);
-        return page.say_of(&words, tone, text);
+        let cost = costs(p, p.cost(&best.counts), best.cost);
+        let text = format!(" under {}{cost}; {headroom}{breaks}.", best.policy);
+        return page.say_of(&p.words(&best.counts), tone, text);
     }
     let total: Price = best().map(|(_, b)| b.cost).sum();
+    let peak: Price = best().map(|(_, b)| p.cost(&b.counts)).sum();
     let distrust = |(a, b): (&Answer, &Choice)| {
         Some(format!("; {} is not trusted: {}", a.group, b.not_trusted(p, a.load_per_s)?))
     };
     let distrust: String = best().filter_map(distrust).collect();
-    let cost = by_hour_and_month(total);
+    let cost = costs(p, peak, total);
     let pools: Vec<String> = best().map(|(_, b)| p.words(&b.counts)).collect();
-    page.say(tone, format!("{} for {cost}{distrust}{breaks}.", pools.join(" + ")));
+    page.say(tone, format!("{}{cost}{distrust}{breaks}.", pools.join(" + ")));
 }
 
-/// `4.80 $/h, 3504 $/month of 730 hours`.
-fn by_hour_and_month(cost: Price) -> String {
-    format!("{} $/h, {} $ for a month of 730 hours", money(cost), month(cost))
+/// `for 4.80 $/h, 3504 $ for a month of 730 hours`; of a day also what the peak's machines cost.
+fn costs(p: &Problem, peak: Price, mean: Price) -> String {
+    let (usd, month) = (money(mean), format!("{} $ for a month of 730 hours", month(mean)));
+    match &p.plan.day {
+        None => format!(" for {usd} $/h, {month}"),
+        Some(_) if p.day.follows() => format!(
+            " at the peak for {} $/h; the day costs {usd} $/h on average, {month}",
+            money(peak)
+        ),
+        Some(_) => format!(" all day for {usd} $/h, {month}"),
+    }
 }
 
 /// What is bought in packs, and at which prices the answer changes.

@@ -46,7 +46,11 @@ fn next_words(p: &Problem, next: &Next) -> String {
         policy if is_plain || policy.is_empty() => String::new(),
         policy => format!(" under {policy}"),
     };
-    format!("{}{under} for {} $/h", pools.join(" + "), money(enough.cost))
+    let (pools, usd) = (pools.join(" + "), money(enough.cost));
+    match p.day.follows() {
+        true => format!("{pools}{under} at the peak, {usd} $/h on average"),
+        false => format!("{pools}{under} for {usd} $/h"),
+    }
 }
 
 /// Under what an answer breaks, for the first sentence, and what carries the load then: the worst what-if, and the worst

@@ -1,10 +1,11 @@
 //! Days that a cluster follows: of a trace with its own arrivals, and what happens scaling transitions.
 
+use super::losses::first_sentence;
 use super::{CLUSTERS, error, printed};
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::Problem;
 use crate::input::trace_step::{Load, between};
-use crate::search::answer::Choice;
+use crate::search::answer::{Choice, money};
 use crate::search::change_over::change_over;
 use crate::search::runs::Runs;
 use crate::search::size::Sized;
@@ -330,6 +331,29 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
             transitions(&changes).find(|c| (c.1, c.2.counts[0]) == (many, 1)).unwrap();
         assert!(at_the_peak.2.bad_rate(0.3).is_some(), "{name}: {at_the_peak:?}");
     }
+}
+
+/// What the peak's machines cost is said beside what the day costs.
+#[test]
+fn the_mean_price_of_a_day_is_not_said_to_be_that_of_the_peak_s_machines() {
+    let steady = "poisson = { rate_per_s = 2000.0 }";
+    let from = QUIET.find("trace = {").unwrap();
+    let follow = format!("{}{steady}\n", &QUIET[..from])
+        .replace("trace_steps = 24", "profile = [[0, 0.25], [8, 1.0], [20, 0.25]]");
+    let peak = follow.replace("scale = \"follow\"\nstart_up_s = 1800", "scale = \"peak\"");
+    let [follow, peak] = [&follow, &peak].map(|text| super::solved(text));
+    let (p, best) = (&follow.problem, best(&follow));
+    let [at_peak, mean] = [p.cost(&best.counts), best.cost].map(money);
+    assert_ne!(at_peak, mean);
+    let (words, policy) = (p.words(&best.counts), &best.policy);
+    let said = first_sentence(&printed(&follow));
+    let day = format!(
+        "{words} under {policy} at the peak for {at_peak} $/h; the day costs {mean} $/h on average"
+    );
+    assert!(said.contains(&day), "{day}: {said}");
+    assert!(said.contains(" a at the peak, "), "what the loss of a machine takes: {said}");
+    let said = first_sentence(&printed(&peak));
+    assert!(said.contains(&format!("{words} under {policy} all day for {at_peak} $/h")), "{said}");
 }
 
 /// A warm-up of a whole step would leave nothing of it.

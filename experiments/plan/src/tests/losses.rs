@@ -7,7 +7,7 @@ use crate::search::trial::Bench;
 use crate::{Choice, Tried, Variant};
 
 /// The verdict, in one line.
-fn first_sentence(text: &str) -> String {
+pub(super) fn first_sentence(text: &str) -> String {
     let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
