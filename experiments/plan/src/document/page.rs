@@ -232,7 +232,7 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
     for a in &first.answers {
         let of = [confidence(p, a)].into_iter().filter(|words| !words.is_empty());
-        let of = of.chain(facts(p, a)).chain(doubts(p, a));
+        let of = of.chain(facts(p, a)).chain(doubts(p, a, None));
         out.extend(of.map(|line| of_group(first, a, &line)));
     }
     out.extend(caveats_of(rows));
@@ -240,7 +240,8 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
     let lines = what_ifs.iter().flat_map(|solved| {
         let about = solved.what_if.as_deref().unwrap_or_default();
         let p = &solved.problem;
-        let of = move |a| too_few(p, a).into_iter().chain(doubts(p, a));
+        let now = |a: &Answer| first.answers.iter().find(|now| now.group == a.group)?.best();
+        let of = move |a| too_few(p, a).into_iter().chain(doubts(p, a, now(a)));
         let of = solved.answers.iter().flat_map(move |a| of(a).map(move |line| (a, line)));
         of.map(move |(a, line)| (of_group(solved, a, &line), about))
     });

@@ -144,8 +144,8 @@ pub fn whole(solved: &Solved) -> Vec<String> {
     p.list.iter().filter_map(facts::dense).chain(fleet).collect()
 }
 
-/// What is not known, and cheaper pools that are not sure.
-pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
+/// What is not known, and cheaper pools that are not sure; of a what-if beside the pool `now`.
+pub fn doubts(p: &Problem, a: &Answer, now: Option<&Choice>) -> Vec<String> {
     let close = a.close.iter().map(|(counts, cost, check)| {
         format!(
             "inconclusive: {} for {} $/h has {:.2} % SLO violations at the load{}, within the target, but {}",
@@ -165,9 +165,22 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
         )
     });
     let lacks = |best: &Choice| p.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0);
-    let want = a.best().and_then(lacks).map(|kind| {
-        let kind = p.kind(kind);
-        format!("`survive` changes nothing here: the answer has no {kind} to lose")
+    let want = a.best().and_then(|best| Some((best, p.kind(lacks(best)?)))).map(|(best, kind)| {
+        let is_same = |now: &Choice| now.counts == best.counts && now.policy == best.policy;
+        match now {
+            None => format!(
+                "there is no {kind} to lose; `--what-if survive=0` says whether there would be without `survive`"
+            ),
+            Some(now) if is_same(now) => {
+                format!("`survive` changes nothing here: the answer has no {kind} to lose")
+            }
+            Some(now) => format!(
+                "the answer moves from {} to {} for {} $/h, with no {kind} to lose",
+                p.words(&now.counts),
+                p.words(&best.counts),
+                money(best.cost)
+            ),
+        }
     });
     let unknown = a.unknown.iter().map(|u| format!("not known: {u}"));
     want.into_iter().chain(short).chain(unknown).chain(close).collect()
