@@ -9,7 +9,7 @@ use crate::document::facts::{facts, not_modelled};
 use crate::document::figure;
 use crate::document::fleet::total;
 use crate::document::money::{bought, month, source, turns_in_words};
-use crate::document::sentences::{confidence, doubts, of_group, search, too_few, whole};
+use crate::document::sentences::{confidence, doubts, in_turn, of_group, search, too_few, whole};
 use crate::document::variants::{breaks, for_little_more, holds, stands_on};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
@@ -17,7 +17,7 @@ use crate::search::answer::{Answer, Choice, money};
 use crate::search::robust::Robust;
 use crate::search::solved::Solved;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
-use orrery_results::{Row, grouped};
+use orrery_results::Row;
 use orrery_solvers::Price;
 use orrery_sweep::notes::caveats_of;
 
@@ -236,7 +236,12 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
         out.extend(of.map(|line| of_group(first, a, &line)));
     }
     out.extend(caveats_of(rows));
-    // What is so of several what-ifs is said once.
+    // What is so of the plan itself was said.
+    let own = |a| {
+        let of = too_few(p, a).into_iter().chain(doubts(p, a, None));
+        of.map(move |line| of_group(first, a, &line))
+    };
+    let own: Vec<String> = first.answers.iter().flat_map(own).collect();
     let lines = what_ifs.iter().flat_map(|solved| {
         let about = solved.what_if.as_deref().unwrap_or_default();
         let p = &solved.problem;
@@ -245,7 +250,6 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
         let of = solved.answers.iter().flat_map(move |a| of(a).map(move |line| (a, line)));
         of.map(move |(a, line)| (of_group(solved, a, &line), about))
     });
-    let all = grouped(lines).into_iter();
-    out.extend(all.map(|(line, about)| format!("What if {}: {line}", about.join("; "))));
+    out.extend(in_turn(lines.filter(|(line, _)| !own.contains(line))));
     out
 }
