@@ -1,6 +1,5 @@
 //! What an answer says beside its pool: the sizes over the day, and what the simulations leave out.
 
-use crate::input::day::clock;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::input::request_list::OfList;
@@ -41,10 +40,13 @@ fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
     };
     let by_level: Vec<Vec<u32>> = best.sizes.iter().map(|size| size.counts.clone()).collect();
     let paid = problem.day.paid(&by_level);
-    let at = |(ms, counts): &(u64, Vec<u32>)| format!("{} from {}", in_size(counts), clock(*ms));
+    let at = |(ms, counts): &(u64, Vec<u32>)| {
+        format!("{} from {}", in_size(counts), problem.day.clock(*ms))
+    };
     let paid: Vec<String> = paid.iter().map(at).collect();
     format!(
-        "over the day: {}; at the peak {} $/h and {} requests/s",
+        "over the {}: {}; at the peak {} $/h and {} requests/s",
+        problem.day.name(),
         paid.join(", "),
         money(problem.cost(&best.counts)),
         significant(answer.load_per_s)

@@ -207,10 +207,11 @@ fn costs(p: &Problem, peak: Price, mean: Price) -> String {
     match &p.plan.day {
         None => format!(" for {usd} $/h, {month}"),
         Some(_) if p.day.follows() => format!(
-            " at the peak for {} $/h; the day costs {usd} $/h on average, {month}",
-            money(peak)
+            " at the peak for {} $/h; the {} costs {usd} $/h on average, {month}",
+            money(peak),
+            p.day.name()
         ),
-        Some(_) => format!(" all day for {usd} $/h, {month}"),
+        Some(_) => format!(" for the whole {} at {usd} $/h, {month}", p.day.name()),
     }
 }
 

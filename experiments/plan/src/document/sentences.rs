@@ -76,10 +76,10 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
     let slack = percent(problem.plan.bound_slack());
     let (of_level, slack) = match (problem.plan.pools, problem.day.follows()) {
         (Pools::Heterogeneous, follows) => (
-            if follows { " at the day's peak" } else { "" },
+            if follows { format!(" at the {}'s peak", problem.day.name()) } else { String::new() },
             format!(" (a pool above it by more than {slack} % would be missed)"),
         ),
-        _ => ("", String::new()),
+        _ => (String::new(), String::new()),
     };
     format!(
         "{} pools, {} simulated{of_level}, {} excluded by their upper bound{slack}, {} not needed; {} runs",

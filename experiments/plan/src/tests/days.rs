@@ -341,6 +341,7 @@ fn the_mean_price_of_a_day_is_not_said_to_be_that_of_the_peak_s_machines() {
     let follow = format!("{}{steady}\n", &QUIET[..from])
         .replace("trace_steps = 24", "profile = [[0, 0.25], [8, 1.0], [20, 0.25]]");
     let peak = follow.replace("scale = \"follow\"\nstart_up_s = 1800", "scale = \"peak\"");
+    let follow_text = follow.clone();
     let [follow, peak] = [&follow, &peak].map(|text| super::solved(text));
     let (p, best) = (&follow.problem, best(&follow));
     let [at_peak, mean] = [p.cost(&best.counts), best.cost].map(money);
@@ -353,7 +354,21 @@ fn the_mean_price_of_a_day_is_not_said_to_be_that_of_the_peak_s_machines() {
     assert!(said.contains(&day), "{day}: {said}");
     assert!(said.contains(" a at the peak, "), "what the loss of a machine takes: {said}");
     let said = first_sentence(&printed(&peak));
-    assert!(said.contains(&format!("{words} under {policy} all day for {at_peak} $/h")), "{said}");
+    assert!(
+        said.contains(&format!("{words} under {policy} for the whole day at {at_peak} $/h")),
+        "{said}"
+    );
+    // In a week without a quiet day but the last the mean is higher.
+    let week =
+        follow_text.replace("profile = ", "hours = 168\nprofile = ").replace("[20, ", "[144, ");
+    let week = super::solved(&week);
+    let (said, cost) = (printed(&week), week.answers[0].best().unwrap().cost);
+    assert!(cost > best.cost && cost < p.cost(&best.counts));
+    for part in
+        [&format!("the week costs {} $/h on average", money(cost)), "day 7 0:00", "over the week: "]
+    {
+        assert!(said.contains(part), "no `{part}` in:\n{said}");
+    }
 }
 
 /// A warm-up of a whole step would leave nothing of it.
