@@ -37,7 +37,9 @@ impl Answers {
         verdict(&mut page, first, robust.as_ref());
         let caption = "Cost against throughput. Points to the left and above are better.";
         let drawn = figure::of(first).ok().map(|f| Part::figure(&f, caption));
-        page.section("Figure", drawn);
+        let caption = "The answer of each what-if over the number that it changes.";
+        let over = figure::over(self).ok().map(|f| Part::figure(&f, caption));
+        page.section("Figure", drawn.into_iter().chain(over));
         let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
         let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
         let of = |a: &Answer, line: String| of_group(first, a, &line);
