@@ -1,6 +1,6 @@
 //! What is said of an answer that was found.
 
-use super::{CLUSTERS, POOLS, solved};
+use super::{CLUSTERS, POOLS, printed, solved};
 use crate::document::answers::Answers;
 use crate::input::file::{PlanFile, Source};
 use crate::search::solve::solve;
@@ -72,6 +72,21 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
         let bad = |r: &&Row| r.metric == metric::BAD_AT_LOAD && r.reason.contains("below the load");
         assert!(told.rows.iter().any(|r| bad(&r)), "a reason in each form");
     }
+}
+
+/// A batch of 32 takes little more than one of 8: a scheduler that stops there is said to.
+#[test]
+fn a_scheduler_whose_batches_end_early_is_said_to() {
+    let text = CLUSTERS
+        .replace("alpha_ms = 2.0, beta_ms = 5.0", "alpha_ms = 0.2, beta_ms = 12.0")
+        .replace("rate_per_s = 700.0", "rate_per_s = 600.0")
+        .replace("time = { constant = { ms = 7.0 } }", "time = { constant = { ms = 12.2 } }");
+    let of = |text: &str| printed(&solved(text));
+    let [few, many] =
+        [of(&text), of(&text.replace("\"clockwork\"", "\"clockwork[max_batch=64,sizes=all]\""))];
+    let says = ": its batches end at 8 (`max_batch`), those of symphony had up to ";
+    assert!(few.contains("clockwork sustains ") && few.contains(says), "{few}");
+    assert!(!many.contains("its batches end at "), "{many}");
 }
 
 /// The remedy for a key that a plan does not have is one that it has.
