@@ -17,7 +17,7 @@ mod search;
 mod tests;
 
 pub use document::answers::{Answers, answers};
-pub use document::figure::{draw, of as figure_of};
+pub use document::figure::{draw, label_of, of as figure_of, over as figure_over};
 pub use document::page::page_of;
 pub use input::file::{PlanFile, Pools, Source};
 pub use input::growth::Growth;

@@ -5,7 +5,7 @@ mod line;
 use super::set::Set;
 use clap::Args;
 use line::LineArgs;
-use orrery_plan::{PlanFile, answers, draw, over};
+use orrery_plan::{PlanFile, answers, draw, label_of, over};
 use orrery_report::figure::{Size, check_name};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
@@ -53,7 +53,7 @@ pub struct Plan {
     /// not hold (a whole search for each; of clusters it always is).
     #[arg(long, conflicts_with = "exact")]
     pub next: bool,
-    /// Draw cost against throughput: `.svg`, `.pdf` or `.png`.
+    /// Draw cost against throughput, or with `--over` over the numbers asked: `.svg`, `.pdf` or `.png`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     // No doc comment: clap would print it.
@@ -101,9 +101,11 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         tell("`--next` changes nothing: of clusters the next answer is always looked for");
     }
     plan.next = args.next;
-    let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let what_ifs = [&args.what_if[..], &over(&args.over)?].concat();
+    let asked = over(&args.over)?;
+    let is_over = label_of(asked.iter().map(String::as_str)).is_some();
+    let frontier = args.plot.is_some() && !is_over || args.output.html.is_some();
+    let what_ifs = [&args.what_if[..], &asked].concat();
     let mut all = pool.install(|| answers(&plan, &source, &what_ifs, frontier))?;
     args.set.tell(&mut all.rows);
     let problem = &all.plan.problem;
@@ -111,7 +113,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     let mut document = all.document();
     document.ask("set", args.set.axes());
     if let Some(path) = &args.plot {
-        draw(&all.plan, args.size, path)?;
+        draw(&all, is_over, args.size, path)?;
     }
     if let Some(path) = &args.markdown {
         write_atomically(path, document.to_markdown().as_bytes())?;

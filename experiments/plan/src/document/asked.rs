@@ -25,11 +25,11 @@ pub fn load(solved: &Solved) -> String {
     lines.extend(p.list.iter().map(of_list));
     if p.plan.day.is_some() {
         let how = match p.day.follows() {
-            true => "$/h is the mean over the day, and machines are up when their step begins",
-            false => "one allocation for the whole day",
+            true => "machines are up when their step begins".to_string(),
+            false => format!("one allocation for the whole {}", p.day.name()),
         };
-        let mean = percent(p.day.mean);
-        lines.push(format!("that of the day's peak, the mean is {mean} % of it; {how}"));
+        let (mean, day) = (percent(p.day.mean), p.day.name());
+        lines.push(format!("that of the {day}'s peak, the mean is {mean} % of it; {how}"));
     }
     if p.plan.is_to_survive() {
         let kind = p.plan.may_lose_only();

@@ -1,11 +1,11 @@
 //! What an answer says beside its pool: the sizes over the day, and what the simulations leave out.
 
-use crate::input::day::clock;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::input::request_list::OfList;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
 use crate::search::variants::{Tried, Variant};
+use orrery_run::PolicySpec;
 use orrery_scenario::scenario::file::SPEED_NOTED;
 
 /// In sentences, for every form of the answer.
@@ -22,6 +22,7 @@ pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
             lines.push(format!("scaling transitions were not simulated: {why}"));
         }
     }
+    lines.extend(answer.choices.iter().filter_map(|other| held_back(problem, best, other)));
     if best.hardest > 0 {
         let (from, load) = (problem.day.begins(best.hardest), problem.day.levels[best.hardest]);
         lines.push(format!(
@@ -30,6 +31,32 @@ pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// A scheduler with half the answer's capacity per machine or less has this reason in one line, where it is known: its
+/// batches are as large as its `max_batch` lets them, and the answer's are larger.
+fn held_back(problem: &Problem, best: &Choice, other: &Choice) -> Option<String> {
+    let only = |choice: &Choice| {
+        let mut used = choice.counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        used.next().filter(|_| used.next().is_none()).map(|(kind, n)| (kind, f64::from(*n)))
+    };
+    let ((kind, n), (other_kind, other_n)) = (only(best)?, only(other)?);
+    let [rate, other_rate] = [best.edge.rate_per_s / n, other.edge.rate_per_s / other_n];
+    let largest = |choice: &Choice| {
+        let seen = [&choice.at_load.seen, &choice.above].into_iter();
+        seen.filter_map(|seen| seen.largest.get(kind)?.iter().max()).max().copied()
+    };
+    let (ran, most) = (largest(best)?, largest(other)?);
+    let is_limit = PolicySpec::parse(&other.policy).ok()?.batch_max() == Some(most);
+    let is_so = kind == other_kind && other_rate * 2.0 <= rate && is_limit && ran > most;
+    is_so.then(|| {
+        let [rate, other_rate] = [rate, other_rate].map(significant);
+        let (kind, own, other) = (problem.kind(kind), &best.policy, &other.policy);
+        format!(
+            "{other} sustains {other_rate} requests/s for each {kind}, {own} {rate}: its batches end at {most} \
+             (`max_batch`), those of {own} had up to {ran} requests"
+        )
+    })
 }
 
 /// The sizes from when on.
@@ -41,10 +68,13 @@ fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
     };
     let by_level: Vec<Vec<u32>> = best.sizes.iter().map(|size| size.counts.clone()).collect();
     let paid = problem.day.paid(&by_level);
-    let at = |(ms, counts): &(u64, Vec<u32>)| format!("{} from {}", in_size(counts), clock(*ms));
+    let at = |(ms, counts): &(u64, Vec<u32>)| {
+        format!("{} from {}", in_size(counts), problem.day.clock(*ms))
+    };
     let paid: Vec<String> = paid.iter().map(at).collect();
     format!(
-        "over the day: {}; at the peak {} $/h and {} requests/s",
+        "over the {}: {}; at the peak {} $/h and {} requests/s",
+        problem.day.name(),
         paid.join(", "),
         money(problem.cost(&best.counts)),
         significant(answer.load_per_s)

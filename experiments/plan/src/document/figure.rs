@@ -1,13 +1,16 @@
-//! `--plot`: cost against throughput, with the pools' names and the load.
+//! `--plot`: cost against throughput, with the pools' names and the load; with `--over` the cost over what was asked.
 
+use crate::document::answers::Answers;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
-use crate::search::answer::{Answer, Point};
+use crate::input::what_if::milliseconds;
+use crate::search::answer::{Answer, Choice, Point};
 use crate::search::solved::Solved;
 use orrery_plots::{Figure, Picture, RowFilter, Steps, picture};
 use orrery_report::figure::{Size, save, unsuitable};
-use orrery_results::Row;
+use orrery_results::{Row, grouped};
 use orrery_run::SpecError;
+use orrery_solvers::Price;
 use std::path::Path;
 
 const COST: &str = orrery_results::metric::COST_PER_HOUR;
@@ -22,12 +25,13 @@ const ANSWER: &str = "answer";
 const NEAR: f64 = 0.05;
 const OTHERS: &str = "frontier (one seed)";
 
-/// Draws the frontier into a file.
+/// Draws the what-ifs over what they change into a file, or the frontier.
 ///
 /// # Errors
 /// When there is nothing to draw or the file cannot be written.
-pub fn draw(solved: &Solved, size: Size, path: &Path) -> Result<(), SpecError> {
-    save(&size.of(&of(solved)?), path)
+pub fn draw(answers: &Answers, is_over: bool, size: Size, path: &Path) -> Result<(), SpecError> {
+    let figure = if is_over { over(answers) } else { of(&answers.plan) };
+    save(&size.of(&figure?), path)
 }
 
 /// The frontier: a panel for each model, in it a curve for each type of a homogeneous plan, or for each
@@ -102,6 +106,87 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         ..Picture::default()
     };
     picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))
+}
+
+/// The cost of each what-if over the number that it changes; a curve for each of what else it changes. Of a plan under a
+/// budget the capacity.
+///
+/// # Errors
+/// When no two of them give one key a number and have an answer.
+pub fn over(answers: &Answers) -> Result<Figure, SpecError> {
+    let p = &answers.plan.problem;
+    let texts = answers.what_ifs.iter().filter_map(|solved| solved.what_if.as_deref());
+    let label = label_of(texts).unwrap_or_default();
+    let (metric, y_label) = match p.budget {
+        None => (COST, if p.day.follows() { "mean $/h" } else { "$/h" }),
+        Some(_) => (RATE, "capacity, requests/s"),
+    };
+    let (mut rows, mut words) = (Vec::<Row>::new(), Vec::new());
+    for solved in &answers.what_ifs {
+        let asked = solved.what_if.as_deref().and_then(asked).filter(|asked| asked.label == label);
+        let best: Vec<&Choice> = solved.answers.iter().filter_map(Answer::best).collect();
+        let Some(Asked { x, rest, .. }) = asked.filter(|_| solved.is_answered()) else { continue };
+        let cost: Price = best.iter().map(|b| b.cost).sum();
+        let y = match (p.budget, best.as_slice()) {
+            (None, [_, ..]) => cost.as_usd_per_hour(),
+            (Some(_), [one]) => one.edge.rate_per_s,
+            _ => continue,
+        };
+        let axes = format!("asked={x}");
+        if rows.iter().any(|row| row.axes == axes && row.system == rest) {
+            continue;
+        }
+        let pools: Vec<String> = best.iter().map(|b| solved.problem.words(&b.counts)).collect();
+        words.push((x, y, pools.join(" + ")));
+        rows.push(Row {
+            experiment: p.plan.name().to_string(),
+            axes,
+            policy: rest.to_string(),
+            system: rest.to_string(),
+            scope: "all".to_string(),
+            metric: metric.to_string(),
+            value: Some(y),
+            ..Row::default()
+        });
+    }
+    let shown = Picture {
+        title: format!("{}: {y_label} over {label}", p.plan.name()),
+        source: "beside a point: its machines".to_string(),
+        metrics: vec![metric.to_string()],
+        x: "asked".to_string(),
+        x_label: label,
+        y_label: y_label.to_string(),
+        panels: Some(Vec::new()),
+        words,
+        ..Picture::default()
+    };
+    picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))
+}
+
+/// The key that most of some what-ifs give a number, at least two of them: what [`over`] draws along x.
+pub fn label_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let all = grouped(texts.filter_map(asked).map(|asked| (asked.label, asked.x.to_bits())));
+    let several = all.into_iter().filter(|(_, numbers)| numbers.len() > 1);
+    several.max_by_key(|(_, numbers)| numbers.len()).map(|(label, _)| label)
+}
+
+/// What a what-if gives its first key, where that is a number.
+struct Asked<'a> {
+    label: String,
+    x: f64,
+    rest: &'a str,
+}
+
+fn asked(text: &str) -> Option<Asked<'_>> {
+    let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+    let (key, value) = first.split_once('=')?;
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let of = |x: f64, unit: &str| Asked { label: format!("{key}{unit}"), x, rest };
+    match (milliseconds(key, value), value.strip_suffix('%')) {
+        (Ok(ms), _) => Some(of(ms, ", ms")),
+        (_, Some(percent)) => Some(of(number(percent)?, ", % of what it is")),
+        _ => Some(of(number(value)?, if key.starts_with("price") { ", $/h" } else { "" })),
+    }
 }
 
 /// The series that are drawn as steps. Packs cannot be bought in parts; between sizes of single machines there are others,

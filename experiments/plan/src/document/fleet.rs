@@ -31,8 +31,9 @@ pub fn homes(problem: &Problem, fleet: &Fleet) -> Vec<String> {
 /// What is known of the whole fleet, in sentences.
 pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     let mut lines = Vec::new();
+    let mean = if problem.day.follows() { " on average" } else { "" };
     if let Some(cost) = fleet.cost {
-        lines.push(format!("{} $/h: {}", money(cost), homes(problem, fleet).join("; ")));
+        lines.push(format!("{} $/h{mean}: {}", money(cost), homes(problem, fleet).join("; ")));
     }
     if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
         lines.push(format!(
@@ -50,7 +51,7 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
         ));
     }
     for (words, cost) in &fleet.others {
-        lines.push(format!("runner-up (one seed): {words} for {} $/h", money(*cost)));
+        lines.push(format!("runner-up (one seed): {words} for {} $/h{mean}", money(*cost)));
     }
     lines.extend(fleet.not_there.iter().cloned());
     lines.extend(fleet.unknown.iter().map(|u| format!("not known: {u}")));

@@ -9,7 +9,7 @@ use crate::document::facts::{facts, not_modelled};
 use crate::document::figure;
 use crate::document::fleet::total;
 use crate::document::money::{bought, month, source, turns_in_words};
-use crate::document::sentences::{confidence, doubts, of_group, search, too_few, whole};
+use crate::document::sentences::{confidence, doubts, in_turn, of_group, search, too_few, whole};
 use crate::document::variants::{breaks, for_little_more, holds, stands_on};
 use crate::input::file::Pools;
 use crate::input::problem::{Group, Problem};
@@ -17,7 +17,7 @@ use crate::search::answer::{Answer, Choice, money};
 use crate::search::robust::Robust;
 use crate::search::solved::Solved;
 use orrery_report::page::{Field, Page, Part, Table, Tone, values};
-use orrery_results::{Row, grouped};
+use orrery_results::Row;
 use orrery_solvers::Price;
 use orrery_sweep::notes::caveats_of;
 
@@ -37,7 +37,9 @@ impl Answers {
         verdict(&mut page, first, robust.as_ref());
         let caption = "Cost against throughput. Points to the left and above are better.";
         let drawn = figure::of(first).ok().map(|f| Part::figure(&f, caption));
-        page.section("Figure", drawn);
+        let caption = "The answer of each what-if over the number that it changes.";
+        let over = figure::over(self).ok().map(|f| Part::figure(&f, caption));
+        page.section("Figure", drawn.into_iter().chain(over));
         let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
         let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
         let of = |a: &Answer, line: String| of_group(first, a, &line);
@@ -67,9 +69,9 @@ impl Answers {
         let head = [
             "",
             p.group_head(),
-            "pool",
+            if p.day.follows() { "peak pool" } else { "pool" },
             "scheduler",
-            "$/h",
+            if p.day.follows() { "mean $/h" } else { "$/h" },
             "load/s",
             "capacity/s",
             "headroom",
@@ -186,23 +188,33 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
             Some(why) => format!("not trusted: {why}"),
             None => format!("headroom over the load: {}", headroom(a.load_per_s, best).text),
         };
-        let (words, cost) = (p.words(&best.counts), by_hour_and_month(best.cost));
-        let text = format!(" under {} for {cost}; {headroom}{breaks}.", best.policy);
-        return page.say_of(&words, tone, text);
+        let cost = costs(p, p.cost(&best.counts), best.cost);
+        let text = format!(" under {}{cost}; {headroom}{breaks}.", best.policy);
+        return page.say_of(&p.words(&best.counts), tone, text);
     }
     let total: Price = best().map(|(_, b)| b.cost).sum();
+    let peak: Price = best().map(|(_, b)| p.cost(&b.counts)).sum();
     let distrust = |(a, b): (&Answer, &Choice)| {
         Some(format!("; {} is not trusted: {}", a.group, b.not_trusted(p, a.load_per_s)?))
     };
     let distrust: String = best().filter_map(distrust).collect();
-    let cost = by_hour_and_month(total);
+    let cost = costs(p, peak, total);
     let pools: Vec<String> = best().map(|(_, b)| p.words(&b.counts)).collect();
-    page.say(tone, format!("{} for {cost}{distrust}{breaks}.", pools.join(" + ")));
+    page.say(tone, format!("{}{cost}{distrust}{breaks}.", pools.join(" + ")));
 }
 
-/// `4.80 $/h, 3504 $/month of 730 hours`.
-fn by_hour_and_month(cost: Price) -> String {
-    format!("{} $/h, {} $ for a month of 730 hours", money(cost), month(cost))
+/// `for 4.80 $/h, 3504 $ for a month of 730 hours`; of a day also what the peak's machines cost.
+fn costs(p: &Problem, peak: Price, mean: Price) -> String {
+    let (usd, month) = (money(mean), format!("{} $ for a month of 730 hours", month(mean)));
+    match &p.plan.day {
+        None => format!(" for {usd} $/h, {month}"),
+        Some(_) if p.day.follows() => format!(
+            " at the peak for {} $/h; the {} costs {usd} $/h on average, {month}",
+            money(peak),
+            p.day.name()
+        ),
+        Some(_) => format!(" for the whole {} at {usd} $/h, {month}", p.day.name()),
+    }
 }
 
 /// What is bought in packs, and at which prices the answer changes.
@@ -223,19 +235,24 @@ fn sure(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Vec<String> {
     let mut out = Vec::new();
     for a in &first.answers {
         let of = [confidence(p, a)].into_iter().filter(|words| !words.is_empty());
-        let of = of.chain(facts(p, a)).chain(doubts(p, a));
+        let of = of.chain(facts(p, a)).chain(doubts(p, a, None));
         out.extend(of.map(|line| of_group(first, a, &line)));
     }
     out.extend(caveats_of(rows));
-    // What is so of several what-ifs is said once.
+    // What is so of the plan itself was said.
+    let own = |a| {
+        let of = too_few(p, a).into_iter().chain(doubts(p, a, None));
+        of.map(move |line| of_group(first, a, &line))
+    };
+    let own: Vec<String> = first.answers.iter().flat_map(own).collect();
     let lines = what_ifs.iter().flat_map(|solved| {
         let about = solved.what_if.as_deref().unwrap_or_default();
         let p = &solved.problem;
-        let of = move |a| too_few(p, a).into_iter().chain(doubts(p, a));
+        let now = |a: &Answer| first.answers.iter().find(|now| now.group == a.group)?.best();
+        let of = move |a| too_few(p, a).into_iter().chain(doubts(p, a, now(a)));
         let of = solved.answers.iter().flat_map(move |a| of(a).map(move |line| (a, line)));
         of.map(move |(a, line)| (of_group(solved, a, &line), about))
     });
-    let all = grouped(lines).into_iter();
-    out.extend(all.map(|(line, about)| format!("What if {}: {line}", about.join("; "))));
+    out.extend(in_turn(lines.filter(|(line, _)| !own.contains(line))));
     out
 }

@@ -3,7 +3,6 @@
 use crate::document::cells::name;
 use crate::document::head::head;
 use crate::document::money::month;
-use crate::input::day::clock;
 use crate::input::file::Pools;
 use crate::input::problem::Problem;
 use crate::search::answer::{Answer, Choice, money, percent, significant};
@@ -27,7 +26,7 @@ fn clause(p: &Problem, tried: &Tried) -> String {
             format!("in the step from {} ({})", p.day.begins(*level), pool(&tried.counts))
         }
         Variant::Transition { at_ms, from } => {
-            format!("from {} to {} at {}", pool(from), pool(&tried.counts), clock(*at_ms))
+            format!("from {} to {} at {}", pool(from), pool(&tried.counts), p.day.clock(*at_ms))
         }
         Variant::Loss { machine, .. } => format!("without one {machine}"),
         Variant::WhatIf(text) => {
@@ -46,7 +45,11 @@ fn next_words(p: &Problem, next: &Next) -> String {
         policy if is_plain || policy.is_empty() => String::new(),
         policy => format!(" under {policy}"),
     };
-    format!("{}{under} for {} $/h", pools.join(" + "), money(enough.cost))
+    let (pools, usd) = (pools.join(" + "), money(enough.cost));
+    match p.day.follows() {
+        true => format!("{pools}{under} at the peak, {usd} $/h on average"),
+        false => format!("{pools}{under} for {usd} $/h"),
+    }
 }
 
 /// Under what an answer breaks, for the first sentence, and what carries the load then: the worst what-if, and the worst
@@ -278,7 +281,7 @@ pub fn rows(p: &Problem, base: &Row, tried: &Tried) -> Vec<Row> {
             (metric::BAD_AT_LEVEL, axes(format!("level_per_s={load};size={size}")), false)
         }
         Variant::Transition { at_ms, from } => {
-            let (at, [from, to]) = (clock(*at_ms), [from, &tried.counts].map(|c| size(p, c)));
+            let (at, [from, to]) = (p.day.clock(*at_ms), [from, &tried.counts].map(|c| size(p, c)));
             (metric::BAD_AT_CHANGE, axes(format!("at={at};from={from};to={to}")), false)
         }
         Variant::Loss { .. } => (metric::BAD_WITH_ONE_LESS, base.axes.clone(), true),

@@ -13,11 +13,13 @@ use orrery_solvers::Price;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-const DAY_MS: u64 = 24 * 3_600_000;
+const HOUR_MS: u64 = 3_600_000;
+const DAY_H: u32 = 24;
+const WEEK_H: u32 = 7 * DAY_H;
 /// What a mean cost is rounded up to.
 const UNIT_MICRO_USD: u64 = 1_000;
 /// Steps of a day: each level is searched and verified.
-const STEPS_MAX: usize = 96;
+const STEPS_MAX: usize = WEEK_H as usize;
 
 /// How a plan answers a load that changes.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -38,11 +40,18 @@ pub struct DayKeys {
     pub profile: Vec<(f64, f64)>,
     /// Or the scenario's trace, all of it taken as one day, counted in so many steps.
     pub trace_steps: Option<u32>,
+    /// After how many hours it begins again: 24, or up to the 168 of a week.
+    #[serde(default = "day_h")]
+    pub hours: u32,
     /// For the peak, or a size for each step.
     pub scale: Scale,
     /// How long before its step a machine is started.
     #[serde(default)]
     pub start_up_s: f64,
+}
+
+fn day_h() -> u32 {
+    DAY_H
 }
 
 impl DayKeys {
@@ -51,6 +60,9 @@ impl DayKeys {
     /// # Errors
     /// Names the key, what was found and what is allowed.
     pub fn check(&self) -> Result<(), SpecError> {
+        if !(DAY_H..=WEEK_H).contains(&self.hours) {
+            return Err(wrong("day.hours", self.hours, "whole hours from 24 to 168, a week"));
+        }
         if let Some(steps) = self.trace_steps {
             if !self.profile.is_empty() {
                 let found = "`profile` and `trace_steps`";
@@ -77,8 +89,10 @@ impl DayKeys {
                     "hour 0: the day begins with a step",
                 ));
             }
-            if !(*hour > before && *hour < 24.0) {
-                return Err(wrong(&key, format!("hour {hour}"), "rising hours from 0 to below 24"));
+            if !(*hour > before && *hour < f64::from(self.hours)) {
+                let allowed =
+                    format!("rising hours from 0 to below {}, as `hours` says", self.hours);
+                return Err(wrong(&key, format!("hour {hour}"), &allowed));
             }
             if !(0.0..=1e6).contains(factor) {
                 let found = format!("factor {factor}");
@@ -128,11 +142,6 @@ impl Machines for Vec<u32> {
     }
 }
 
-/// A time of day, as `9:00`.
-pub fn clock(ms: u64) -> String {
-    format!("{}:{:02}", ms / 3_600_000, ms / 60_000 % 60)
-}
-
 fn wrong(key: &str, found: impl ToString, allowed: &str) -> SpecError {
     SpecError::value(key, found.to_string(), allowed, "correct or remove it")
 }
@@ -161,6 +170,7 @@ pub struct Day {
     pub own: Option<OwnSteps>,
     follows: bool,
     start_up_ms: u64,
+    hours: u32,
 }
 
 /// The steps of a trace whose own arrivals are simulated.
@@ -183,9 +193,11 @@ impl Day {
         let profile = keys.map_or(always.as_slice(), |keys| &keys.profile);
         let peak = profile.iter().map(|(_, factor)| *factor).fold(0.0, f64::max);
         let ms = |hour: f64| (hour * 3_600_000.0).round() as u64;
-        let ends = profile.iter().skip(1).map(|(hour, _)| ms(*hour)).chain([DAY_MS]);
+        let hours = keys.map_or(DAY_H, |keys| keys.hours);
+        let all_ms = u64::from(hours) * HOUR_MS;
+        let ends = profile.iter().skip(1).map(|(hour, _)| ms(*hour)).chain([all_ms]);
         let lasts = profile.iter().zip(ends).map(|((hour, f), end)| (end - ms(*hour)) as f64 * f);
-        let mean = lasts.sum::<f64>() / (DAY_MS as f64 * peak);
+        let mean = lasts.sum::<f64>() / (all_ms as f64 * peak);
         let follows = keys.is_some_and(|keys| keys.scale == Scale::Follow);
         let mut levels: Vec<f64> = match follows {
             true => profile.iter().map(|(_, factor)| factor / peak).collect(),
@@ -200,7 +212,7 @@ impl Day {
             false => vec![Step { from_ms: 0, level: 0 }],
         };
         let start_up_ms = keys.map_or(0, |keys| (keys.start_up_s * 1e3).round() as u64);
-        Day { levels, steps, peak, mean, own: None, follows, start_up_ms }
+        Day { levels, steps, peak, mean, own: None, follows, start_up_ms, hours }
     }
 
     /// The same with a level for each step of a trace, since steps of one load need not have the same bursts; those
@@ -229,6 +241,29 @@ impl Day {
         }
     }
 
+    /// After how long it begins again.
+    fn all_ms(&self) -> u64 {
+        u64::from(self.hours) * HOUR_MS
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self.hours {
+            DAY_H => "day",
+            WEEK_H => "week",
+            _ => "period",
+        }
+    }
+
+    /// A time of it, as `9:00`; of more than a day as `day 2 9:00`.
+    pub fn clock(&self, ms: u64) -> String {
+        let (hour, minute) = (ms / HOUR_MS, ms / 60_000 % 60);
+        match self.hours {
+            DAY_H => format!("{hour}:{minute:02}"),
+            _ => format!("day {} {}:{minute:02}", hour / 24 + 1, hour % 24),
+        }
+    }
+
     /// Whether there is more than one size.
     pub fn follows(&self) -> bool {
         self.follows && self.levels.len() > 1
@@ -241,7 +276,9 @@ impl Day {
 
     /// When the first step of a level begins, as `9:00`.
     pub fn begins(&self, level: usize) -> String {
-        clock(self.steps.iter().find(|step| step.level == level).map_or(0, |step| step.from_ms))
+        self.clock(
+            self.steps.iter().find(|step| step.level == level).map_or(0, |step| step.from_ms),
+        )
     }
 
     /// The mean of the levels over the day: what is paid is at least this share of the peak's.
@@ -257,7 +294,8 @@ impl Day {
         if !self.follows {
             return vec![(0, all(&mut sizes.iter()))];
         }
-        let early = |step: &Step| (step.from_ms + DAY_MS - self.start_up_ms % DAY_MS) % DAY_MS;
+        let all_ms = self.all_ms();
+        let early = |step: &Step| (step.from_ms + all_ms - self.start_up_ms % all_ms) % all_ms;
         let mut times: Vec<u64> =
             self.steps.iter().flat_map(|step| [step.from_ms, early(step)]).collect();
         times.sort_unstable();
@@ -266,8 +304,8 @@ impl Day {
         let at = |t: u64| {
             let needed = (0..n).filter(|&i| {
                 let from = self.steps[i].from_ms;
-                let end = self.steps.get(i + 1).map_or(DAY_MS, |next| next.from_ms);
-                let before = (from + DAY_MS - t) % DAY_MS;
+                let end = self.steps.get(i + 1).map_or(all_ms, |next| next.from_ms);
+                let before = (from + all_ms - t) % all_ms;
                 (from..end).contains(&t) || (1..=self.start_up_ms).contains(&before)
             });
             all(&mut needed.filter_map(|i| sizes.get(self.steps[i].level)))
@@ -280,7 +318,7 @@ impl Day {
     /// The mean cost over the day with the machines of each level, rounded up to a tenth of a cent where they change.
     pub fn cost<M: Machines>(&self, sizes: &[M], of: impl Fn(&M) -> Price) -> Price {
         let paid = self.paid(sizes);
-        let ends = paid.iter().skip(1).map(|p| p.0).chain([DAY_MS]);
+        let ends = paid.iter().skip(1).map(|p| p.0).chain([self.all_ms()]);
         let part = |((from, n), end): (&(u64, M), u64)| {
             u128::from(of(n).as_micro_usd_per_hour()) * u128::from(end - from)
         };
@@ -289,7 +327,7 @@ impl Day {
         }
         let all: u128 = paid.iter().zip(ends).map(part).sum();
         let unit = u128::from(UNIT_MICRO_USD);
-        let mean = all.div_ceil(u128::from(DAY_MS) * unit) * unit;
+        let mean = all.div_ceil(u128::from(self.all_ms()) * unit) * unit;
         Price::micro_usd_per_hour(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 }
@@ -299,7 +337,7 @@ mod tests {
     use super::*;
 
     fn keys(profile: &[(f64, f64)], scale: Scale, start_up_s: f64) -> DayKeys {
-        DayKeys { profile: profile.to_vec(), trace_steps: None, scale, start_up_s }
+        DayKeys { profile: profile.to_vec(), trace_steps: None, hours: DAY_H, scale, start_up_s }
     }
 
     fn dollars(n: &u32) -> Price {
@@ -344,6 +382,31 @@ mod tests {
         let price = |counts: &Vec<u32>| dollars(&counts[0]) + dollars(&counts[1]) * 10;
         // (11 * 20 + 2 * 23 + 11 * 13) / 24 is 17.041...
         assert_eq!(day.cost(&sizes, price), Price::micro_usd_per_hour(17_042_000));
+    }
+
+    /// Five days at the peak and a quiet weekend: 4 machines for 120 hours, 1 for 48, started an hour before.
+    #[test]
+    fn a_week_is_a_day_of_168_hours() {
+        let week =
+            DayKeys { hours: 168, ..keys(&[(0.0, 1.0), (120.0, 0.25)], Scale::Follow, 3600.0) };
+        week.check().unwrap();
+        let day = Day::of(Some(&week));
+        assert!((day.mean - (120.0 + 48.0 * 0.25) / 168.0).abs() < 1e-12);
+        assert_eq!(day.paid(&[4, 1]), [(0, 4), (120 * HOUR_MS, 1), (167 * HOUR_MS, 4)]);
+        // (121 * 4 + 47) / 168 is 3.1607.
+        assert_eq!(day.cost(&[4, 1], dollars), Price::micro_usd_per_hour(3_161_000));
+        assert_eq!(
+            [day.name(), &day.begins(1), &day.clock(167 * HOUR_MS)],
+            ["week", "day 6 0:00", "day 7 23:00"]
+        );
+        for (wrong, says) in [
+            (DayKeys { hours: 169, ..week.clone() }, "24 to 168"),
+            (DayKeys { hours: 23, ..week.clone() }, "24 to 168"),
+            (DayKeys { hours: 120, ..week }, "below 120, as `hours` says"),
+        ] {
+            let error = wrong.check().unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
     }
 
     /// The steps after midnight are started on the day before, and a start-up may be longer than a step.

@@ -37,7 +37,7 @@ fn day(
 ) -> Result<(Day, Option<Trace>), SpecError> {
     let trace = plan.day.as_ref().and_then(|keys| Some((keys.clone(), keys.trace_steps?)));
     let Some((mut keys, steps)) = trace else { return Ok((Day::of(plan.day.as_ref()), None)) };
-    let counted = of_trace(base, (steps, plan.seed))?;
+    let counted = of_trace(base, (steps, keys.hours, plan.seed))?;
     keys.profile.clone_from(&counted.profile);
     let step_s = counted.length.as_secs_f64() / f64::from(steps);
     if file.warm_up_s >= step_s {

@@ -24,7 +24,10 @@ pub(crate) struct OfTrace {
 ///
 /// # Errors
 /// When the arrivals are no trace, or it cannot be read.
-pub(crate) fn of_trace(trace: &Scenario, (steps, seed): (u32, u64)) -> Result<OfTrace, SpecError> {
+pub(crate) fn of_trace(
+    trace: &Scenario,
+    (steps, hours, seed): (u32, u32, u64),
+) -> Result<OfTrace, SpecError> {
     if !trace.file.arrivals.as_ref().is_some_and(Arrivals::is_finite) {
         let allowed = "a scenario with `arrivals.trace`, or a list with `replay`";
         let is_list = trace
@@ -78,8 +81,9 @@ pub(crate) fn of_trace(trace: &Scenario, (steps, seed): (u32, u64)) -> Result<Of
         false => 1.0,
     };
     let mean = times.len() as f64 / f64::from(steps) / own;
-    let step =
-        |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
+    let step = |(i, count): (usize, &u64)| {
+        (i as f64 * f64::from(hours) / f64::from(steps), *count as f64 / mean)
+    };
     let profile = counts.iter().enumerate().map(step).collect();
     let length = Span::from_ns(end);
     Ok(OfTrace { profile, length, by_app, rate_per_s })

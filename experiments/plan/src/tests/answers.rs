@@ -1,8 +1,8 @@
 //! What is said of an answer that was found.
 
-use super::{CLUSTERS, POOLS, solved};
+use super::{CLUSTERS, POOLS, printed, solved};
 use crate::document::answers::Answers;
-use crate::input::file::PlanFile;
+use crate::input::file::{PlanFile, Source};
 use crate::search::solve::solve;
 use crate::search::solved::Fleet;
 use orrery_results::{Row, metric};
@@ -72,6 +72,40 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
         let bad = |r: &&Row| r.metric == metric::BAD_AT_LOAD && r.reason.contains("below the load");
         assert!(told.rows.iter().any(|r| bad(&r)), "a reason in each form");
     }
+}
+
+/// A batch of 32 takes little more than one of 8: a scheduler that stops there is said to.
+#[test]
+fn a_scheduler_whose_batches_end_early_is_said_to() {
+    let text = CLUSTERS
+        .replace("alpha_ms = 2.0, beta_ms = 5.0", "alpha_ms = 0.2, beta_ms = 12.0")
+        .replace("rate_per_s = 700.0", "rate_per_s = 600.0")
+        .replace("time = { constant = { ms = 7.0 } }", "time = { constant = { ms = 12.2 } }");
+    let of = |text: &str| printed(&solved(text));
+    let [few, many] =
+        [of(&text), of(&text.replace("\"clockwork\"", "\"clockwork[max_batch=64,sizes=all]\""))];
+    let says = ": its batches end at 8 (`max_batch`), those of symphony had up to ";
+    assert!(few.contains("clockwork sustains ") && few.contains(says), "{few}");
+    assert!(!many.contains("its batches end at "), "{many}");
+}
+
+/// The remedy for a key that a plan does not have is one that it has.
+#[test]
+fn a_key_of_the_scenario_is_named_in_full() {
+    let (_, source) = super::plan(CLUSTERS);
+    let with = |source: &Source, key: &str| {
+        PlanFile::with(source, &[(key.to_string(), toml::Value::Integer(60))])
+            .map_err(|e| e.to_string())
+    };
+    for key in ["model.slo_ms", "model.m.slo_ms", "model[0].slo_ms", "scenario.model.slo_ms"] {
+        let error = with(&source, key).unwrap_err();
+        assert!(error.contains("remedy: set `scenario.model.m.slo_ms`"), "{error}");
+    }
+    assert!(with(&source, "scenario.model.m.slo_ms").is_ok());
+    let from = CLUSTERS.find("[scenario]").unwrap();
+    let text = format!("scenario_file = \"other.toml\"\n{}", &CLUSTERS[..from]);
+    let error = with(&super::plan(&text).1, "model.m.slo_ms").unwrap_err();
+    assert!(error.contains("write it in \"other.toml\""), "{error}");
 }
 
 /// Where no fleet costs less than 2 $/h, one of 3 is at most a half above the cheapest.

@@ -1,10 +1,11 @@
 //! Days that a cluster follows: of a trace with its own arrivals, and what happens scaling transitions.
 
+use super::losses::first_sentence;
 use super::{CLUSTERS, error, printed};
 use crate::input::file::{PlanFile, Source};
 use crate::input::problem::Problem;
 use crate::input::trace_step::{Load, between};
-use crate::search::answer::Choice;
+use crate::search::answer::{Choice, money};
 use crate::search::change_over::change_over;
 use crate::search::runs::Runs;
 use crate::search::size::Sized;
@@ -329,6 +330,44 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
         let at_the_peak =
             transitions(&changes).find(|c| (c.1, c.2.counts[0]) == (many, 1)).unwrap();
         assert!(at_the_peak.2.bad_rate(0.3).is_some(), "{name}: {at_the_peak:?}");
+    }
+}
+
+/// What the peak's machines cost is said beside what the day costs.
+#[test]
+fn the_mean_price_of_a_day_is_not_said_to_be_that_of_the_peak_s_machines() {
+    let steady = "poisson = { rate_per_s = 2000.0 }";
+    let from = QUIET.find("trace = {").unwrap();
+    let follow = format!("{}{steady}\n", &QUIET[..from])
+        .replace("trace_steps = 24", "profile = [[0, 0.25], [8, 1.0], [20, 0.25]]");
+    let peak = follow.replace("scale = \"follow\"\nstart_up_s = 1800", "scale = \"peak\"");
+    let follow_text = follow.clone();
+    let [follow, peak] = [&follow, &peak].map(|text| super::solved(text));
+    let (p, best) = (&follow.problem, best(&follow));
+    let [at_peak, mean] = [p.cost(&best.counts), best.cost].map(money);
+    assert_ne!(at_peak, mean);
+    let (words, policy) = (p.words(&best.counts), &best.policy);
+    let said = first_sentence(&printed(&follow));
+    let day = format!(
+        "{words} under {policy} at the peak for {at_peak} $/h; the day costs {mean} $/h on average"
+    );
+    assert!(said.contains(&day), "{day}: {said}");
+    assert!(said.contains(" a at the peak, "), "what the loss of a machine takes: {said}");
+    let said = first_sentence(&printed(&peak));
+    assert!(
+        said.contains(&format!("{words} under {policy} for the whole day at {at_peak} $/h")),
+        "{said}"
+    );
+    // In a week without a quiet day but the last the mean is higher.
+    let week =
+        follow_text.replace("profile = ", "hours = 168\nprofile = ").replace("[20, ", "[144, ");
+    let week = super::solved(&week);
+    let (said, cost) = (printed(&week), week.answers[0].best().unwrap().cost);
+    assert!(cost > best.cost && cost < p.cost(&best.counts));
+    for part in
+        [&format!("the week costs {} $/h on average", money(cost)), "day 7 0:00", "over the week: "]
+    {
+        assert!(said.contains(part), "no `{part}` in:\n{said}");
     }
 }
 

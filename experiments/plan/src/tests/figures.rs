@@ -3,7 +3,7 @@
 use super::{CLUSTERS, POOLS, plan};
 use crate::input::file::{PlanFile, Source};
 use crate::search::answer::{Answer, Point};
-use crate::{Answers, Solved, figure_of, solve};
+use crate::{Answers, Solved, figure_of, figure_over, solve};
 use orrery_results::metric::FRONTIER;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -102,6 +102,37 @@ fn the_figure_has_the_answer_s_rate_at_the_answer_and_its_load_at_all_others() {
         same >= 6 && hard >= 4,
         "{same} points at answers, {hard} in a step that is not the peak's"
     );
+}
+
+/// What `--over` asks is a figure: what each answer costs over the numbers of the first key, a curve for each value of
+/// another. Words, and a key with one number, are none.
+#[test]
+fn the_cost_over_what_was_asked_is_drawn() {
+    let (plan, source) = plan(CLUSTERS);
+    let of = |axes: &[&str]| {
+        let axes: Vec<String> = axes.iter().map(ToString::to_string).collect();
+        let what_ifs = crate::over(&axes).unwrap();
+        crate::answers(&plan, &source, &what_ifs, false).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let answers = of(&["slo=0.04s,60ms,80ms", "load=1,1.5"]);
+    let svg = figure_over(&answers).unwrap().to_svg();
+    for word in ["slo, ms", "$/h", "load=1", "load=1.5"] {
+        assert!(svg.contains(&format!(">{word}<")), "no `{word}` in {svg}");
+    }
+    let pools =
+        answers.what_ifs.iter().map(|s| s.problem.words(&s.answers[0].best().unwrap().counts));
+    assert!(pools.filter(|pool| svg.contains(&format!(">{pool}<"))).count() >= 3, "{svg}");
+    let page = crate::page_of(&answers, String::new());
+    assert!(page.contains("slo, ms") && page.contains("The answer of each what-if over"), "{page}");
+    for axes in [&["survive=slow,fast"], &["load=1.5"]] {
+        assert!(figure_over(&of(axes)).is_err(), "{axes:?}");
+    }
+    let label = |texts: &[&str]| crate::label_of(texts.iter().copied());
+    assert_eq!(
+        label(&["load=2", "slo=90%", "slo=80%", "buy=spot"]).unwrap(),
+        "slo, % of what it is"
+    );
+    assert_eq!(label(&["slo=90%", "slo=80ms", "noise=mlperf"]), None);
 }
 
 /// A column is headed by what is in it: of fleets types, of pools of several types models; of one cluster nothing.

@@ -5,6 +5,7 @@
 use super::file::ScenarioFile;
 use super::place::{self, Source, parse_error};
 use super::{Scenario, expanded};
+use crate::key_names::names;
 use orrery_results::{PolicyText, distinct};
 use orrery_run::error::{SpecError, hint};
 use orrery_traces::azure2019_days::Days;
@@ -116,10 +117,13 @@ pub fn changed<T: DeserializeOwned>(
         None => text.parse::<toml::Table>().map_err(|e| parse_error(path, text, &e))?,
     };
     let mut value = Value::Table(table);
-    for (key, new) in changes {
+    let root = value.clone();
+    for change @ (key, new) in changes {
         match key.strip_prefix("policy.") {
             Some(rest) => set_policy(&mut value, key, rest, new)?,
-            None => set(&mut value, key, new.clone())?,
+            None => {
+                set(&mut value, key, new.clone()).map_err(|e| remedied::<T>(e, &root, change))?
+            }
         }
     }
     let table = value.as_table().cloned().map(Arc::new);
@@ -127,9 +131,53 @@ pub fn changed<T: DeserializeOwned>(
         // The message names the first key that is wrong alone.
         let mut each = changes.chunks(1).filter(|_| changes.len() > 1);
         let alone = each.find_map(|change| self::changed::<T>(source, change, of).err());
-        alone.unwrap_or_else(|| no_such_file(changes, &e, of))
+        alone.unwrap_or_else(|| match changes {
+            [change] => remedied::<T>(no_such_file(changes, &e, of), &root, change),
+            _ => no_such_file(changes, &e, of),
+        })
     })?;
     Ok((file, Source { changed: table, ..source.clone() }))
+}
+
+/// The error with the key that is meant as its remedy, where there is one that works.
+fn remedied<T: DeserializeOwned>(
+    mut error: SpecError,
+    root: &Value,
+    (key, new): &(String, Value),
+) -> SpecError {
+    let own = key.strip_prefix("scenario.").unwrap_or(key);
+    let (SpecError::Value { remedy, .. }, Some((list, rest))) = (&mut error, own.split_once('.'))
+    else {
+        return error;
+    };
+    let last = rest.rsplit('.').next().unwrap_or(rest);
+    let list = list.split('[').next().unwrap_or(list);
+    let forms = |before: &str| {
+        let name = |list: &str| {
+            let of = if before.is_empty() { Some(root) } else { root.get("scenario") };
+            let first = of.and_then(|table| table.get(list)?.as_array()?.first());
+            Some(format!("{before}{list}.{}", first.and_then(name_of)?))
+        };
+        let of_list = name(list).map(|item| format!("{item}.{rest}"));
+        // The models of a zoo are in no list.
+        let zoo = name("zoo").filter(|_| list == "model").map(|zoo| format!("{zoo}.{last}"));
+        let plain = [format!("{before}{list}.{rest}"), format!("{before}{list}[0].{rest}")];
+        [of_list, zoo].into_iter().flatten().chain(plain).collect::<Vec<_>>()
+    };
+    let before =
+        ["", "scenario."].into_iter().filter(|b| b.is_empty() || root.get("scenario").is_some());
+    let works = |form: &String| {
+        let mut table = root.clone();
+        form != key && set(&mut table, form, new.clone()).is_ok() && table.try_into::<T>().is_ok()
+    };
+    if let Some(form) = before.flat_map(forms).find(works) {
+        *remedy = format!("set `{form}`");
+    } else if let Some(file) =
+        root.get("scenario_file").filter(|_| names::<ScenarioFile>(&[]).contains(&list))
+    {
+        *remedy = format!("it is a key of the scenario: write it in {file}");
+    }
+    error
 }
 
 /// A table with some of its dotted keys changed; `of` says what the table is.
@@ -158,11 +206,12 @@ pub fn with_keys<T: Serialize + DeserializeOwned>(
 fn no_such_file(changes: &[(String, Value)], e: &toml::de::Error, of: &str) -> SpecError {
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
     let (found, allowed) = (place::said(e.message()), format!("a key and a value of {of}"));
-    let list = keys.iter().find_map(|key| key.split_once('.'));
-    if let Some((list, _)) = list.filter(|_| e.message().contains("map, expected a sequence")) {
+    let list = keys
+        .iter()
+        .find_map(|key| Some(key.strip_prefix("scenario.").unwrap_or(key).split_once('.')?.0));
+    if let Some(list) = list.filter(|_| e.message().contains("map, expected a sequence")) {
         let found = format!("a key of one of `{list}`, a list of which the file has none");
-        let remedy =
-            format!("add `[[{list}]]` to the file, or set a key of its first: `{list}[0].KEY`");
+        let remedy = format!("add `[[{list}]]` to the file");
         return SpecError::value(keys.join("`, `"), found, allowed, remedy);
     }
     SpecError::value(keys.join("`, `"), found, allowed, "correct the key or the value")
@@ -225,13 +274,14 @@ fn set(root: &mut Value, key: &str, new: Value) -> Result<(), SpecError> {
     Ok(())
 }
 
+fn name_of(item: &Value) -> Option<&str> {
+    item.get("name").or_else(|| item.get("kind")).and_then(Value::as_str)
+}
+
 /// An item of a list, by its `name` or `kind`, or by its number from 0.
 fn item<'a>(items: &'a mut [Value], key: &str, wanted: &str) -> Result<&'a mut Value, SpecError> {
-    let name = |v: &Value| {
-        v.get("name").or_else(|| v.get("kind")).and_then(Value::as_str).map(str::to_string)
-    };
-    let names: Vec<String> = items.iter().filter_map(name).collect();
-    let at = items.iter().position(|v| name(v).as_deref() == Some(wanted));
+    let names: Vec<String> = items.iter().filter_map(name_of).map(str::to_string).collect();
+    let at = items.iter().position(|v| name_of(v) == Some(wanted));
     let at = at.or_else(|| wanted.parse().ok().filter(|i| *i < items.len()));
     match at {
         Some(at) => Ok(&mut items[at]),

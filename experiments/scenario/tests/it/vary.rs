@@ -34,6 +34,9 @@ fn a_wrong_key_or_value_is_named_with_the_nearest() {
         ("model.bert.slo_ms", Value::String("x".into()), "slo_ms"),
         ("policy.clockwerk.max_batch", Value::Integer(1), "a policy that is run: clockwork, fifo"),
         ("policy.clockwork.max_bath", Value::Integer(1), "max_batch"),
+        ("model.slo_ms", Value::Integer(60), "remedy: set `model.bert.slo_ms`"),
+        ("device.count", Value::Integer(2), "remedy: set `device[0].count`"),
+        ("zoo.slo_ms", Value::Integer(2), "remedy: add `[[zoo]]` to the file"),
     ] {
         let error = with(key, value.clone()).unwrap_err().to_string();
         assert!(error.contains(says), "{key}: {error}");
@@ -42,6 +45,20 @@ fn a_wrong_key_or_value_is_named_with_the_nearest() {
         let both = base().with(&[right, (key.to_string(), value)]).unwrap_err().to_string();
         assert_eq!(both, error);
     }
+}
+
+/// What a remedy names is not refused in turn.
+#[test]
+fn the_slo_of_a_zoo_s_models_is_the_zoo_s() {
+    let text = "policies = [\"fifo\"]\n[[zoo]]\nname = \"symphony-1080ti\"\nmodels = [\"ResNet50\"]\n\
+        [arrivals]\npoisson = { rate_per_s = 50.0 }\nrequests = 100\n";
+    let scenario = Scenario::from_text("zoo.toml", text).expect("a scenario");
+    let with = |key: &str| scenario.with(&[(key.to_string(), Value::Integer(60))]);
+    for key in ["model.slo_ms", "model.ResNet50.slo_ms", "model[0].slo_ms"] {
+        let error = with(key).unwrap_err().to_string();
+        assert!(error.contains("remedy: set `zoo.symphony-1080ti.slo_ms`"), "{key}: {error}");
+    }
+    assert_eq!(with("zoo.symphony-1080ti.slo_ms").unwrap().file.model[0].slo_ms, 60.0);
 }
 
 #[test]

@@ -339,7 +339,9 @@ fn a_machine_may_be_lost_and_costs_no_less() {
     let text = printed(&named);
     assert!(text.contains("tolerates the loss of one old, and of no other machine"), "{text}");
     assert!(
-        text.contains("new: `survive` changes nothing here: the answer has no old to lose"),
+        text.contains(
+            "new: there is no old to lose; `--what-if survive=0` says whether there would be"
+        ),
         "{text}"
     );
 }
@@ -480,6 +482,6 @@ fn a_smaller_cluster_that_may_be_enough_is_named() {
     assert!(check.meets(0.02) && !check.is_sure(0.02), "{check:?}");
     // 12,000 of 12,000 good are no certainty.
     assert!(sentences::confidence(&found.problem, answer).contains("0.00 to 0.1"));
-    let lines = sentences::doubts(&found.problem, answer);
+    let lines = sentences::doubts(&found.problem, answer, None);
     assert!(lines.iter().any(|l| l.starts_with("inconclusive: 1 k0 for 2.50")), "{lines:?}");
 }

@@ -82,6 +82,7 @@ pub const KEYS: &[Key] = &[
     key("Scale.peak", &["day.scale = \"peak\""]).needs(DAY),
     key("DayKeys.scale", &["day.scale = \"peak\""]).needs(DAY),
     key("DayKeys.profile", &["day.profile = [[0, 1.0], [4, 0.3]]"]).needs(DAY),
+    key("DayKeys.hours", &["day.hours = 168"]).needs(DAY),
     key("DayKeys.start_up_s", &["day.start_up_s = 3600.0"]).needs(DAY),
     key("DayKeys.trace_steps", &["day.trace_steps = 1"]).needs(TRACE),
     key("prices", &[LIST]),
