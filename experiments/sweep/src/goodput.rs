@@ -12,7 +12,7 @@
 //!
 //! A request is bad when it is dropped or late. All policies meet the same arrivals at the same rate
 //! and seed, and a rate only stretches them; each seed is a search of its own, so the interval over
-//! seeds is the search's spread.
+//! seeds is the searches' spread, or wider by the errors of each.
 
 pub use orrery_run::search::Criterion;
 

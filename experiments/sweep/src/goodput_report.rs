@@ -100,11 +100,11 @@ fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
             "The answer is where a line through the odds of SLO violations over the rate meets the target, from probes at \
              single rates near it, of {requests} requests a model or as many more as the tolerance needs (up to 8 times, and \
              64 where the answer would be undecided); `{good}` and `{bad}` are six standard errors away from it, or where the share jumps the nearest clear probes \
-             1.5 % away. Any other probe"
+             1.5 % away, with every seed. Any other probe"
         ),
         Find::Devices => format!(
             "The answer is the fewest devices whose probe met the target; `{good}` and `{bad}` are the nearest numbers \
-             whose verdict was clear. A probe is undecided after {requests} requests a model; before, it"
+             whose verdict was clear with every seed. A probe is undecided after {requests} requests a model; before, it"
         ),
     };
     let mut out = vec![format!(
@@ -118,7 +118,7 @@ fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     let seeds = rows.first().map(Row::seeds_in_words);
     out.extend(
         seeds
-            .map(|seeds| format!("Intervals by replications of the whole search. Seeds: {seeds}.")),
+            .map(|seeds| format!("Intervals by replications of the whole search, at least as wide as the errors of each. Seeds: {seeds}.")),
     );
     // What has no answer has its reason, and no flag that says the same.
     let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();

@@ -272,9 +272,9 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 // Not beyond rates that were seen to be good and bad.
                 let answer = ends.clamp(rate * libm::exp(by), search.most);
                 let error = sides.error_of(answer, (error_of_odds / slope).hypot(by_slope));
-                // As long as a probe may be: the next one would say no more.
-                // Of a share that is hardly known, nothing, until some rate is above the target.
+                // A share that is hardly known says nothing until some rate is above the target.
                 let is_known = probe.log_error <= UNKNOWN || sides.above.is_some();
+                // As long as a probe may be: the next one would say no more.
                 let is_longest =
                     probe.doubt.is_some_and(|d| d != Doubt::Short) && by_slope <= exact && is_known;
                 // So it is where good and bad are close together, and no jump.
@@ -368,18 +368,21 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         let at = found.at.clone().map(|at| Probe { doubt: None, ..at });
         let found = Found { at, ..found };
         // How long a run holds is a matter of luck: no rate near the answer is clear.
-        let is_luck = metastable.is_some();
-        let clearly_good = found.clearly_good.filter(|_| !is_luck && refuted.is_none());
-        let clearly_bad = found.clearly_bad.filter(|_| !is_luck);
-        let found = Found { clearly_good, clearly_bad, ..found };
-        Ok(match met {
+        let is_bad_clear = metastable.is_none();
+        let is_good_clear = is_bad_clear && refuted.is_none();
+        let only_clear = |found: Found| Found {
+            clearly_good: found.clearly_good.filter(|_| is_good_clear),
+            clearly_bad: found.clearly_bad.filter(|_| is_bad_clear),
+            ..found
+        };
+        Ok(only_clear(match met {
             Crossing::Line { rate, error, undecided } => {
                 let [clear, within] = [SURE, ERRORS_95]
                     .map(|of| (rate * libm::exp(-of * error), rate * libm::exp(of * error)));
                 Found {
                     at: None,
-                    clearly_good: Some(clear.0).filter(|_| !is_luck && refuted.is_none()),
-                    clearly_bad: Some(clear.1).filter(|_| !is_luck),
+                    clearly_good: Some(clear.0),
+                    clearly_bad: Some(clear.1),
                     within: Some(within),
                     undecided,
                     ..found
@@ -391,7 +394,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             Crossing::Never(good_up_to) => {
                 Found { good_up_to, never_good: good_up_to.is_none(), ..found }
             }
-        })
+        }))
     }
 
     /// Whether the last probe's share is more than chance makes of one near the target.
