@@ -152,7 +152,7 @@ fn calibration(text: &str) -> Told {
     let path = place.path().join("measured.csv");
     std::fs::write(&path, "clients,p50_ms\n1,5.3\n4,8.4\n")?;
     let measured = Measurements::load(&path, Options::default(), Timestamps::default())?;
-    let found = calibrate(&scenario, &measured, Asked { policy: None, requests: 2_000, seed: 1 })?;
+    let found = calibrate(&scenario, &measured, Asked { policy: None, requests: 400, seed: 1 })?;
     Ok((bare(found.rows()?), found.notes))
 }
 
@@ -178,7 +178,7 @@ fn own<F: WorldFile<World: OwnWorld>>(text: &str) -> Told {
 
 fn goodput_of_tokens(text: &str) -> Told {
     let file = <TokensFile as WorldFile>::from_text("f.toml", text)?;
-    let search = Search { requests_per_model: 500, tolerance: 0.1, ..Search::default() };
+    let search = Search { requests_per_model: 150, tolerance: 0.1, ..Search::default() };
     let policies = WorldFile::policies(&file)?;
     let cells = Cell::of_policies(&file, &policies, SEEDS, Some(&search))?;
     let named = Subject::without_effect(&file, &policies, Some(&search), &[Vec::new()]);
@@ -247,13 +247,13 @@ fn check(
     paths(&whole, "", &mut all);
     let mut without = BTreeSet::new();
     for path in all.iter().filter(|path| *path != "policies") {
-        let edited = [false, true].map(|doubles| {
+        let edited = [false, true].into_iter().find_map(|doubles| {
             let mut other = whole.clone();
             edit(&mut other, path, doubles);
             let is_other = other != whole;
             is_other.then(|| ask(&toml::to_string(&other).expect("a file")).ok()).flatten()
         });
-        let Some((others, _)) = edited.into_iter().flatten().next() else { continue };
+        let Some((others, _)) = edited else { continue };
         let parts: Vec<&str> = path.split('.').collect();
         let is_named = (1..=parts.len()).any(|n| named(&parts[..n].join(".")));
         let is_same = others == rows;

@@ -414,6 +414,7 @@ fn copy_smaller(home: &Path) {
 /// Everything that a GPU is asked for, in its short form: every campaign's file, every step, and again from the
 /// archive.
 #[test]
+#[ignore = "takes 40 s; `scripts/slow-tests replay` runs it"]
 fn the_script_of_a_gpu_runs_through_on_a_stand_in_and_a_sleeper() {
     let home = with_driver(Some(&stand_in()));
     let at = |name: &str| home.path().join(name);
