@@ -526,10 +526,11 @@ impl Group {
             }
         }
         let stands = match problem.trace.is_some() {
-            true => {
-                "# Poisson arrivals at the load of the day's peak: the plan simulated the trace's own in each step.\n"
-            }
-            false => "",
+            true => format!(
+                "# Poisson arrivals at the load of the {}'s peak: the plan simulated the trace's own in each step.\n",
+                problem.day.name()
+            ),
+            false => String::new(),
         };
         let plan = &problem.plan;
         let (target, requests, precision) =
