@@ -1,6 +1,6 @@
 //! What is said of every sentence of the papers, kept in a file: a verdict that changes is a diff to review.
 //!
-//! Experiments that take up to 3 s are run again here, in release builds; `ORRERY_VERDICTS_S` says another limit, and
+//! Experiments that take up to 2 s are run again here, in release builds; `ORRERY_VERDICTS_S` says another limit, and
 //! `ORRERY_VERDICTS_OF` the experiments, whatever they take.
 //!
 //! ```text
@@ -192,7 +192,7 @@ fn run(e: &Experiment) -> (Vec<Line>, Vec<Row>) {
 }
 
 fn limit_s() -> f64 {
-    std::env::var("ORRERY_VERDICTS_S").map_or(3.0, |s| s.parse().expect("seconds"))
+    std::env::var("ORRERY_VERDICTS_S").map_or(2.0, |s| s.parse().expect("seconds"))
 }
 
 /// The experiments that are run again, of those with sentences.

@@ -45,9 +45,7 @@ const THINNED: &[(&str, &str)] = &[
     ),
     ("orrery reproduce tokens-deadlines --plot tokens-deadlines.svg", "--seeds 1"),
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
-    ("orrery reproduce orloj-needed", "--case one-modal --set load.requests=300"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
-    ("orrery plan scenarios/plans/two-generations.toml", "--seeds 2 --exact"),
     ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (
         "orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1 \
@@ -89,10 +87,12 @@ const SMALLER: &[(&str, &str, &str)] = &[
     ("scenarios/plans/growth-of-a-trace.toml", "[\"load=1.5\", \"price:fast=1.0\"]", "[]"),
 ];
 
-/// Commands that take minutes in any size. They are refused for the name of a figure, after their id, their
+/// Commands that take many seconds in any size. They are refused for the name of a figure, after their id, their
 /// case and their options were checked.
 const CHECKED: &[&str] = &[
+    "orrery plan scenarios/plans/two-generations.toml",
     "orrery reproduce orloj-generality",
+    "orrery reproduce orloj-needed",
     "orrery reproduce kairos-fig-11 --case rm2",
     "orrery reproduce kairos-fig-9 --out results/kairos",
 ];
