@@ -12,6 +12,7 @@ use crate::table::Table;
 use orrery_sim::ordered::sort_by;
 use orrery_sim::rng::fnv1a;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Consecutive minute columns, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct FunctionRow {
     /// Calls in the minutes read.
     pub total: u64,
     /// Calls in each minute read.
-    pub counts: Vec<u32>,
+    pub counts: Arc<[u32]>,
 }
 
 impl FunctionRow {
@@ -213,7 +214,7 @@ impl InvocationsReader {
             counts.push(self.table.whole(column, u64::from(u32::MAX))? as u32);
         }
         let total = counts.iter().map(|&c| u64::from(c)).sum();
-        Ok(Some(FunctionRow { owner, app, function, trigger, total, counts }))
+        Ok(Some(FunctionRow { owner, app, function, trigger, total, counts: counts.into() }))
     }
 }
 
@@ -275,13 +276,13 @@ impl Invocations {
                 continue;
             };
             first.total += row.total;
-            for (sum, count) in first.counts.iter_mut().zip(row.counts) {
-                *sum = sum.checked_add(count).ok_or_else(|| {
-                    let allowed = format!("at most {} calls in a minute", u32::MAX);
-                    let found = "more, with those of an earlier line of this function";
-                    reader.table.bad_row(found.into(), allowed, "remove one of the lines")
-                })?;
-            }
+            let both = first.counts.iter().zip(row.counts.iter());
+            let sums: Option<Arc<[u32]>> = both.map(|(a, b)| a.checked_add(*b)).collect();
+            first.counts = sums.ok_or_else(|| {
+                let allowed = format!("at most {} calls in a minute", u32::MAX);
+                let found = "more, with those of an earlier line of this function";
+                reader.table.bad_row(found.into(), allowed, "remove one of the lines")
+            })?;
         }
         if functions.is_empty() {
             return Err(reader
@@ -320,7 +321,7 @@ impl Invocations {
         let minutes = self.functions.first().map_or(0, |f| f.counts.len());
         let mut sums = vec![0u64; minutes];
         for function in &self.functions {
-            for (sum, &count) in sums.iter_mut().zip(&function.counts) {
+            for (sum, &count) in sums.iter_mut().zip(function.counts.iter()) {
                 *sum += u64::from(count);
             }
         }

@@ -259,7 +259,7 @@ impl MergedFunctions {
     ) -> Result<MergedFunctions, TraceError> {
         let mut parts = Vec::new();
         for (i, row) in invocations.functions.iter().enumerate().filter(|(_, f)| f.total > 0) {
-            let law = ArrivalLaw::Minutes(Minutes { counts: row.counts.as_slice().into(), shape });
+            let law = ArrivalLaw::Minutes(Minutes { counts: row.counts.clone(), shape });
             let index = row.stream_index();
             let process = law.start(seed, index)?;
             parts.push(Part { process, application: application(i, row), index });

@@ -8,6 +8,7 @@ pub(crate) mod file;
 pub(crate) mod forms;
 pub(crate) mod growth;
 pub(crate) mod loss;
+pub(crate) mod made;
 pub(crate) mod model_parts;
 pub(crate) mod one_line;
 pub(crate) mod origin;

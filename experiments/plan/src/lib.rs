@@ -22,6 +22,7 @@ pub use document::page::page_of;
 pub use input::file::{PlanFile, Pools, Source};
 pub use input::growth::Growth;
 pub use input::loss::Survive;
+pub use input::made::Made;
 pub use input::one_line::Line;
 pub use input::problem::{Group, Problem};
 pub use input::watcher::Watcher;

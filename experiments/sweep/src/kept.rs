@@ -5,6 +5,8 @@ use super::seeds::Seeds;
 use super::store::{Entry, Store};
 use orrery_report::say;
 use orrery_run::SpecError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 
 /// Where finished cells are kept, if anywhere.
@@ -44,12 +46,33 @@ impl Kept {
         make: impl FnOnce() -> Result<Vec<Replication>, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let Some(store) = &self.store else { return make() };
-        if let Some(runs) = self.read(store, hash, what)? {
+        if let Some(runs) = self.found(store.read(hash), what)? {
             return Ok(runs);
         }
         let runs = make()?;
         store.write(hash, &runs)?;
         Ok(runs)
+    }
+
+    /// A value of another kind, as [`Kept::runs`]; kept as TOML, which has infinite numbers.
+    ///
+    /// # Errors
+    /// As [`Kept::runs`].
+    pub fn once<T: Serialize + DeserializeOwned>(
+        &self,
+        hash: &str,
+        what: &str,
+        make: impl FnOnce() -> Result<T, SpecError>,
+    ) -> Result<T, SpecError> {
+        let Some(store) = &self.store else { return make() };
+        let entry = store.read_as(hash, |body| toml::from_str(body).map_err(|e| e.to_string()));
+        if let Some(value) = self.found(entry, what)? {
+            return Ok(value);
+        }
+        let value = make()?;
+        // What TOML cannot say is made again.
+        toml::to_string(&value).map_or(Ok(()), |body| store.write_text(hash, &body))?;
+        Ok(value)
     }
 
     /// The runs of a cell, seed by seed: those that are there are taken, the others made by `one` and kept.
@@ -65,7 +88,7 @@ impl Kept {
         one: impl FnMut(u64) -> Result<Replication, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let Some(store) = &self.store else { return seeds.run(one) };
-        let mut runs = self.read(store, entry, what)?.unwrap_or_default();
+        let mut runs = self.found(store.read(entry), what)?.unwrap_or_default();
         if seeds.all_of(&mut runs) {
             return Ok(runs);
         }
@@ -77,15 +100,10 @@ impl Kept {
         Ok(runs)
     }
 
-    /// The runs that are there; none where they are to be made.
-    fn read(
-        &self,
-        store: &Store,
-        hash: &str,
-        what: &str,
-    ) -> Result<Option<Vec<Replication>>, SpecError> {
-        match store.read(hash) {
-            Entry::Good(runs) => Ok(Some(runs)),
+    /// What is there; none where it is to be made.
+    fn found<T>(&self, entry: Entry<T>, what: &str) -> Result<Option<T>, SpecError> {
+        match entry {
+            Entry::Good(value) => Ok(Some(value)),
             Entry::Absent if self.only => Err(missing(what, "not there")),
             Entry::Damaged(why) if self.only => Err(missing(what, &why)),
             Entry::Absent => Ok(None),

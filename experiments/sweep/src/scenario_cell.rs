@@ -349,7 +349,7 @@ impl<S: Subject> Cell<S> {
 }
 
 /// The checksums of scenarios' files, each file read once.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Inputs {
     known: Mutex<BTreeMap<PathBuf, String>>,
 }

@@ -40,9 +40,9 @@ const MANIFEST: &str = "manifest.jsonl";
 
 /// What is found of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum Entry<T = Vec<Replication>> {
     /// Its runs.
-    Good(Vec<Replication>),
+    Good(T),
     /// There is no such cell.
     Absent,
     /// Something that cannot be used, and why.
@@ -154,7 +154,15 @@ impl Store {
             file: self.path(hash).display().to_string(),
             message: e.to_string(),
         })?;
-        let text = format!("{}\n{body}\n", head(hash, &body));
+        self.write_text(hash, &body)
+    }
+
+    /// Writes the text of an entry.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_text(&self, hash: &str, body: &str) -> Result<(), SpecError> {
+        let text = format!("{}\n{body}\n", head(hash, body));
         let path = self.path(hash);
         readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
         write_atomically_by(&self.work(), &path, text.as_bytes())
@@ -193,6 +201,17 @@ impl Store {
         if let Some(runs) = self.fresh().0.remove(hash) {
             return Entry::Good(runs);
         }
+        self.read_as(hash, |body| match serde_json::from_str::<Vec<Replication>>(body) {
+            Ok(runs) if runs.iter().any(Replication::has_gap) => {
+                Err("a value is missing, and no reason is given".to_string())
+            }
+            Ok(runs) => Ok(runs),
+            Err(e) => Err(e.to_string()),
+        })
+    }
+
+    /// Reads the text of an entry.
+    pub fn read_as<T>(&self, hash: &str, of: impl FnOnce(&str) -> Result<T, String>) -> Entry<T> {
         let path = self.path(hash);
         let text = match read(&path) {
             Ok(text) => text,
@@ -205,13 +224,7 @@ impl Store {
         if first != head(hash, body) {
             return damaged("it was changed after it was written");
         }
-        match serde_json::from_str::<Vec<Replication>>(body) {
-            Ok(runs) if runs.iter().any(Replication::has_gap) => {
-                damaged("a value is missing, and no reason is given")
-            }
-            Ok(runs) => Entry::Good(runs),
-            Err(e) => damaged(&e.to_string()),
-        }
+        of(body).map_or_else(|why| damaged(&why), Entry::Good)
     }
 }
 

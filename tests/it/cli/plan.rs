@@ -1,6 +1,7 @@
 //! `orrery plan`: what leaves, in which form, with which exit code.
 
 use super::process::Place;
+use super::sweep::tree;
 use orrery_results::{Row, read_csv};
 
 pub(super) const SMALL: &str = r#"pools = "heterogeneous"
@@ -287,4 +288,44 @@ fn values_over_which_a_plan_is_asked_are_what_ifs() {
     assert_eq!(over, ask(&each).ok());
     ask(&["--over", "load"]).refused(&["--over", "at most twice", "remedy"]);
     ask(&["--over", "load=x"]).refused(&["load=x"]);
+}
+
+/// Simulations that are in the folder of `--out` are not made again, whatever asked for them; and no other question takes
+/// them for its own: each answer is that of a plan without a folder.
+#[test]
+fn an_answer_with_the_simulations_of_others_is_its_own() {
+    let place = Place::with("small.toml", SMALL);
+    place.write("fleet.toml", FLEET);
+    let ask = |more: &[&str]| {
+        let fresh = place.run(&[&["plan", "-q", "--format", "csv"], more].concat());
+        let args = [&["plan", "--format", "csv", "--out", "o", "--force"], more].concat();
+        let kept = place.run(&args);
+        assert_eq!((kept.code, &kept.stdout), (fresh.code, &fresh.stdout), "{more:?}");
+        kept.stderr
+    };
+    let none = "simulations are those of the folder of `--out`, 0 were made";
+    for file in ["small.toml", "fleet.toml"] {
+        ask(&[file]);
+        assert!(ask(&[file]).contains(none), "{file}");
+    }
+    for what in ["load=1.3", "slo=80%", "survive=1", "price:g4dn.xlarge=0.4"] {
+        ask(&["small.toml", "--exact", "--what-if", what]);
+    }
+    ask(&["fleet.toml", "--exact", "--what-if", "latency=1.1"]);
+    for key in ["precision=0.2", "requests_per_model=700", "seeds=3", "bad_rate=0.02"] {
+        ask(&["small.toml", "--exact", "--set", key]);
+    }
+    ask(&["fleet.toml", "--exact", "--set", "day.start_up_s=60"]);
+    // A plan that was stopped, and one whose folder was damaged, go on.
+    for (n, cell) in tree(&place.path("o/cells")).into_keys().enumerate() {
+        let cell = place.path("o/cells").join(cell);
+        match n % 3 {
+            0 => std::fs::remove_file(cell).unwrap(),
+            1 => std::fs::write(cell, "no cell").unwrap(),
+            _ => {}
+        }
+    }
+    let again = ask(&["small.toml"]);
+    assert!(again.contains("were made") && !again.contains(none), "{again}");
+    assert!(ask(&["small.toml"]).contains(none));
 }

@@ -125,8 +125,10 @@ pub fn run(args: &[&str]) -> Ran {
 /// What a run left behind.
 pub struct Ran {
     args: String,
-    code: Option<i32>,
-    stdout: String,
+    /// Its exit code.
+    pub code: Option<i32>,
+    /// Its result.
+    pub stdout: String,
     /// What it said.
     pub stderr: String,
 }

@@ -50,10 +50,7 @@ fn a_full_day_as_published_parses_plain_and_gzipped() {
 fn columns_are_found_by_name_and_owner_and_app_may_be_absent() {
     let moved = read("Trigger,7,8,HashFunction,note\nhttp,3,4,f,x\n").unwrap();
     let f = &moved.functions[0];
-    assert_eq!(
-        (f.owner.as_str(), f.function.as_str(), f.counts.as_slice()),
-        ("", "f", &[3, 4][..])
-    );
+    assert_eq!((f.owner.as_str(), f.function.as_str(), &f.counts[..]), ("", "f", &[3, 4][..]));
     assert_eq!(moved.first_label, 7);
 }
 
@@ -93,7 +90,7 @@ fn a_selection_of_nothing_is_an_error_that_says_what_there_is() {
 fn a_function_given_twice_has_the_calls_of_both_lines() {
     let all = read("HashFunction,Trigger,1,2\nf,http,1,2\ng,http,1,1\nf,timer,2,3.0\n").unwrap();
     assert_eq!(all.functions.len(), 2);
-    assert_eq!((all.functions[0].total, all.functions[0].counts.as_slice()), (8, &[3, 5][..]));
+    assert_eq!((all.functions[0].total, &all.functions[0].counts[..]), (8, &[3, 5][..]));
     let notes = all.met.notes();
     assert!(notes[1].starts_with("functions given twice: 1, first `f` on line 4"), "{notes:?}");
     let text = message("HashFunction,Trigger,1\nf,http,4294967295\nf,http,1\n");

@@ -339,7 +339,8 @@ proptest! {
             file += &format!("o,a,f{i},http,{}\n", fields.join(","));
             let total = counts.iter().map(|&c| u64::from(c)).sum();
             let (owner, app, trigger) = ("o".to_string(), "a".to_string(), "http".to_string());
-            rows.push(FunctionRow { owner, app, function: format!("f{i}"), trigger, total, counts });
+            let (function, counts) = (format!("f{i}"), counts.into());
+            rows.push(FunctionRow { owner, app, function, trigger, total, counts });
         }
         let read = Invocations::read(Input::from_bytes(FILE, file.into_bytes()).unwrap(), None);
         let read = read.unwrap();

@@ -6,6 +6,7 @@
 use crate::input::day::DayKeys;
 use crate::input::growth::Growth;
 use crate::input::loss::Survive;
+use crate::input::made::Made;
 use crate::input::perturbation::Strain;
 use crate::input::prices::{Buy, PriceList, Sale, usd_per_hour};
 use crate::input::watcher::Watcher;
@@ -130,6 +131,9 @@ pub struct PlanFile {
     /// Who waits for the answer.
     #[serde(skip)]
     pub watcher: Option<Watcher>,
+    /// The simulations that were made.
+    #[serde(skip)]
+    pub made: Made,
 }
 
 /// SLOs in place of the scenario's.

@@ -10,6 +10,7 @@
 //! are for them: what they get follows from the trace, and not from a process of the same kind at a part of the rate.
 
 use crate::input::day::OwnSteps;
+use crate::input::made::sha256_of;
 use crate::input::origin::written;
 use orrery_run::{Setup, SpecError};
 use orrery_scenario::Scenario;
@@ -149,9 +150,25 @@ impl OwnSteps {
 /// The arrivals of a step that a pool meets: with which kinds of devices, in which step, at which rate, with which seed.
 pub type Met = (Vec<bool>, u32, u64, u64);
 
+/// Arrivals, and their hash.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// In the order of time.
+    pub all: Vec<Arrival>,
+    /// Of all of them.
+    pub sha256: String,
+}
+
+impl Own {
+    /// Of these.
+    pub fn of(all: Vec<Arrival>) -> Own {
+        Own { sha256: sha256_of(&all), all }
+    }
+}
+
 /// The arrivals of steps that were asked for last: pools of any size meet the same, under every policy.
 #[derive(Debug, Default)]
-pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<[Arrival]>>>);
+pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<Own>>>);
 
 /// Of all kept steps together: 80 MB.
 const KEPT_MAX: usize = 2_000_000;
@@ -172,19 +189,19 @@ impl KeptSteps {
         &self,
         met: Met,
         read: impl FnOnce() -> Result<Vec<Arrival>, SpecError>,
-    ) -> Result<Vec<Arrival>, SpecError> {
+    ) -> Result<Arc<Own>, SpecError> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept().get(&met).cloned();
-        if let Some(all) = known {
-            return Ok(all.to_vec());
+        if let Some(own) = known {
+            return Ok(own);
         }
-        let all = read()?;
+        let own = Arc::new(Own::of(read()?));
         let mut kept = kept();
-        if kept.values().map(|all| all.len()).sum::<usize>() + all.len() > KEPT_MAX {
+        if kept.values().map(|own| own.all.len()).sum::<usize>() + own.all.len() > KEPT_MAX {
             kept.clear();
         }
-        kept.insert(met, all.as_slice().into());
-        Ok(all)
+        kept.insert(met, own.clone());
+        Ok(own)
     }
 }
 

@@ -9,11 +9,11 @@
 //! A new machine has no weights in its memory where the scenario counts pages. It is not simulated how it starts.
 
 use crate::input::day::Machines;
-use crate::input::trace_step::{Load as Arriving, between, later, put};
+use crate::input::trace_step::{Load as Arriving, Own, between, later, put};
 use crate::search::size::Sized;
 use crate::search::trial::{Bench, Check, types_of};
 use crate::search::variants::{Tried, Variant};
-use orrery_run::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Seen, Stop};
+use orrery_run::search::{Criterion, Load, REQUESTS_ENDLESS, Rule, Seen, Stop};
 use orrery_run::{Setup, SpecError};
 use orrery_scenario::Scenario;
 use orrery_scenario::search::longest_slo;
@@ -80,12 +80,10 @@ fn changed(
 ) -> Result<Option<Tried>, SpecError> {
     let (mut bad, mut seen) = (Vec::new(), Seen::default());
     for seed in seeds {
-        let Some((setup, settles, judged)) = set_up(bench, (from, to), *seed)? else {
-            return Ok(None);
-        };
-        seen.requests += judged;
-        if judged > 0 {
-            bad.push(bad_rate(bench, &setup, settles, *seed)?);
+        let Some(over) = set_up(bench, (from, to), *seed)? else { return Ok(None) };
+        seen.requests += over.judged;
+        if over.judged > 0 {
+            bad.push(bad_rate(bench, &over, *seed)?);
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
@@ -99,12 +97,22 @@ fn changed(
     Ok(stats::mean(&bad).map(changed))
 }
 
-/// A run over a change, how long it settles before it, and the requests that are judged.
+/// A run over a change.
+struct Over {
+    scenario: Scenario,
+    setup: Setup,
+    own: Own,
+    /// How long it settles before the change.
+    settles: Span,
+    /// The requests that are judged.
+    judged: u64,
+}
+
 fn set_up(
     bench: &Bench<'_>,
     (from, to): (Part<'_>, Part<'_>),
     seed: u64,
-) -> Result<Option<(Setup, Span, u64)>, SpecError> {
+) -> Result<Option<Over>, SpecError> {
     // Where there was no machine before, all are new.
     let first = if from.is_empty() { to } else { from };
     // Of each type what either has, so that the setup knows it.
@@ -126,17 +134,18 @@ fn set_up(
     let settles = if from.is_empty() { Span::ZERO } else { lasts };
     let after = arrivals(bench, (to, lasts, false), seed)?;
     let judged = after.len() as u64;
-    put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
+    let own = Own::of(before.into_iter().chain(later(after, settles)).collect());
+    put(&mut setup, own.all.clone());
     let types = types_of(bench.problem, &scenario, &setup);
     let devices = &mut setup.world.core.devices;
     let changes = exchange(devices, &types, (first.counts, to.counts));
     let at = Time::ZERO + settles;
     setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
-    Ok(Some((setup, settles, judged)))
+    Ok(Some(Over { scenario, setup, own, settles, judged }))
 }
 
 /// The worst model's share of bad requests, of those after it settled.
-fn bad_rate(bench: &Bench<'_>, setup: &Setup, settles: Span, seed: u64) -> Result<f64, SpecError> {
+fn bad_rate(bench: &Bench<'_>, over: &Over, seed: u64) -> Result<f64, SpecError> {
     let plan = &bench.problem.plan;
     bench.begins()?;
     let rule = Rule {
@@ -144,7 +153,7 @@ fn bad_rate(bench: &Bench<'_>, setup: &Setup, settles: Span, seed: u64) -> Resul
         target: plan.target(),
         tolerance: plan.precision,
         requests_per_model: plan.requests_per_model,
-        warm_up: settles,
+        warm_up: over.settles,
         least: Span::ZERO,
         exactly: None,
         stop: Stop::AtEnd,
@@ -152,7 +161,8 @@ fn bad_rate(bench: &Bench<'_>, setup: &Setup, settles: Span, seed: u64) -> Resul
         moves: None,
         by_flow: false,
     };
-    Ok(search::probe(setup, bench.policy, seed, rule)?.bad_rate)
+    let Over { scenario, setup, own, .. } = over;
+    Ok(bench.made(scenario, setup, Some(own), (seed, rule), None)?.probe.bad_rate)
 }
 
 /// Of devices, as many of each type as there are at some time, leaves those that are there at first; and what comes and

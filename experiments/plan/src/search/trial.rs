@@ -5,8 +5,9 @@
 //! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
 //! the same rate and seed.
 
+use crate::input::made::Shown;
 use crate::input::problem::{Group, Problem};
-use crate::input::trace_step::{self, Load as Arriving};
+use crate::input::trace_step::{self, Load as Arriving, Own};
 use crate::search::runs::Runs;
 use orrery_run::search::{
     self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share, Stop,
@@ -16,12 +17,13 @@ use orrery_run::{PolicySpec, Setup, SpecError};
 use orrery_scenario::Scenario;
 use orrery_scenario::search::{capacity_per_s, longest_slo, subject};
 use orrery_sim::core::DeviceChange;
-use orrery_sim::request::{Arrival, DeviceId};
+use orrery_sim::request::DeviceId;
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::{Span, Time};
 use orrery_sweep::goodput::Search;
 use orrery_sweep::parts::go_on;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
@@ -269,9 +271,9 @@ impl<'a> Bench<'a> {
         let mut setup = scenario.setup(seed)?;
         let own = self.own_arrivals(&setup, counts, rate_per_s, seed)?;
         let from = Time::ZERO + Span::from_secs_f64(scenario.file.warm_up_s);
-        let is_empty = own.as_ref().is_some_and(|all| all.iter().all(|a| a.at < from));
-        if let Some(arrivals) = own {
-            trace_step::put(&mut setup, arrivals);
+        let is_empty = own.as_ref().is_some_and(|own| own.all.iter().all(|a| a.at < from));
+        if let Some(own) = &own {
+            trace_step::put(&mut setup, own.all.clone());
         }
         let mut rule = self.rule(&scenario, (&setup, seed), rate_per_s, how)?;
         if stop != Stop::Clear {
@@ -295,9 +297,42 @@ impl<'a> Bench<'a> {
             let seen = watch.seen(&probe);
             return Ok((probe, seen));
         }
-        let (probe, watch) = search::watched(&setup, self.policy, seed, rule, watch)?;
-        let seen = watch.seen(&probe);
-        Ok((probe, seen))
+        let shown = self.made(&scenario, &setup, own.as_deref(), (seed, rule), Some(watch))?;
+        Ok((shown.probe, shown.seen))
+    }
+
+    /// The simulation of a setup of a scenario, with arrivals of its own if there are any; made if it was not yet. Without
+    /// a watch its verdict is all that is seen.
+    ///
+    /// # Errors
+    /// When it cannot be simulated.
+    pub fn made(
+        &self,
+        scenario: &Scenario,
+        setup: &Setup,
+        own: Option<&Own>,
+        (seed, rule): (u64, Rule),
+        watch: Option<Watch>,
+    ) -> Result<Shown, SpecError> {
+        let arrivals = own.map_or("", |own| &own.sha256);
+        let changes = format!("{:?}", setup.world.changes);
+        let more = [
+            self.policy.text(),
+            &seed.to_string(),
+            &format!("{rule:?}"),
+            &format!("{watch:?}"),
+            &changes,
+            arrivals,
+        ];
+        self.problem.plan.made.once(scenario, &more, || {
+            let Some(watch) = watch.clone() else {
+                let probe = search::probe(setup, self.policy, seed, rule.clone())?;
+                return Ok(Shown { probe, seen: Seen::default() });
+            };
+            let (probe, watch) = search::watched(setup, self.policy, seed, rule.clone(), watch)?;
+            let seen = watch.seen(&probe);
+            Ok(Shown { probe, seen })
+        })
     }
 
     /// One more simulation begins.
@@ -361,7 +396,7 @@ impl<'a> Bench<'a> {
         counts: &[u32],
         rate_per_s: f64,
         seed: u64,
-    ) -> Result<Option<Vec<Arrival>>, SpecError> {
+    ) -> Result<Option<Arc<Own>>, SpecError> {
         let place = self.level.and_then(|level| {
             let own = self.problem.day.own.as_ref()?;
             Some((own, *own.of_level.get(level)?))

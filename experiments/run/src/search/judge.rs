@@ -34,6 +34,7 @@ use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
 use orrery_sim::stats::normal_upper;
 use orrery_sim::time::{Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The first look, in arrivals for each model.
@@ -57,7 +58,7 @@ const FAR: f64 = 1.0;
 const DELAYS: u64 = 3;
 
 /// Why a probe is not sure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 pub enum Doubt {
     /// The interval still held the target after all requests: it goes by the estimate.
     Undecided,
@@ -68,7 +69,7 @@ pub enum Doubt {
 }
 
 /// What a probe said.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct Probe {
     /// Whether the load is within the target.
     pub good: bool,

@@ -15,6 +15,7 @@
 
 use super::tally::{Fate, Share, worst};
 use orrery_sim::time::{Span, Time};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// Bins of a ramp.
@@ -37,11 +38,24 @@ const LENGTHENED: u64 = 16;
 const OVERLOAD: f64 = 0.3;
 
 /// How a rate rises: by a factor, within a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(from = "(u64, u64, f64)", into = "(u64, u64, f64)")]
 pub struct Rise {
     from: Time,
     lasts: Span,
     by: f64,
+}
+
+impl From<Rise> for (u64, u64, f64) {
+    fn from(rise: Rise) -> (u64, u64, f64) {
+        (rise.from.ns(), rise.lasts.ns(), rise.by)
+    }
+}
+
+impl From<(u64, u64, f64)> for Rise {
+    fn from((from_ns, lasts_ns, by): (u64, u64, f64)) -> Rise {
+        Rise { from: Time::from_ns(from_ns), lasts: Span::from_ns(lasts_ns), by }
+    }
 }
 
 impl Rise {
@@ -82,7 +96,7 @@ impl Rise {
 }
 
 /// Requests of a bin that were judged, the bad ones, and those that were dropped, judged or not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
 struct Bin {
     of: u64,
     bad: u64,
@@ -109,7 +123,7 @@ impl Bin {
 }
 
 /// The bins of a ramp, in the order of rates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct Ramp {
     rise: Rise,
     overload: f64,
@@ -141,6 +155,11 @@ pub struct Root {
 }
 
 impl Ramp {
+    /// How many numbers it holds.
+    pub fn values(&self) -> usize {
+        5 * self.bins.len() + self.models.iter().map(|of| 2 * of.len()).sum::<usize>()
+    }
+
     /// Of no requests yet.
     pub(super) fn new(rise: Rise, target: f64) -> Ramp {
         let overload = target + (1.0 - target) * OVERLOAD;

@@ -3,6 +3,7 @@
 use super::Criterion;
 use orrery_sim::stats::{normal_upper, ratio_of_batches};
 use orrery_sim::time::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// The most batches; neighbours are merged when they are full.
 const BATCHES: usize = 64;
@@ -59,7 +60,7 @@ pub(super) fn must_be_in_time(criterion: Criterion, target: f64) -> f64 {
 }
 
 /// A model's share of bad requests, as far as a probe knows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct Share {
     /// Of the requests that were judged.
     pub rate: f64,

@@ -4,9 +4,10 @@ use super::Probe;
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Outcome;
 use orrery_sim::time::Time;
+use serde::{Deserialize, Serialize};
 
 /// What a run showed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Seen {
     /// Requests simulated, those of the warm-up among them.
     pub requests: u64,

@@ -3,6 +3,7 @@
 //! Every number is checked here; files are opened through [`Files`].
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
+use super::load::Counted;
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::kairos;
 use orrery_import::{Content, Format};
@@ -34,6 +35,8 @@ pub(super) struct Files {
     pub folder: PathBuf,
     /// The calls of the trace that was dealt out last: reading 14 published days takes minutes.
     pub dealt: Kept<Arc<Blocks>>,
+    /// The functions of the trace that was read last.
+    pub counted: Kept<Arc<Counted>>,
     /// The samples that were read.
     samples: Kept<Histogram>,
     /// The formats of files; `None` for one that is no other tool's.

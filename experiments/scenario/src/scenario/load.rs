@@ -44,7 +44,7 @@ use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::CsvSource;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-pub(super) use trace::dealt_rate_per_s;
+pub(super) use trace::{Counted, dealt_rate_per_s};
 
 /// Arrivals that a law of carried execution times is made from, at most.
 const CARRIED_MAX: usize = 200_000;
@@ -196,7 +196,8 @@ impl OpenLoad {
                 let source = per_app(law, senders, seed, &self.files.gaps);
                 Box::new(source.map_err(|e| at_key("arrivals", e))?)
             }
-            Process::Functions { invocations, shape, ranks } => {
+            Process::Functions { counted, shape } => {
+                let Counted { invocations, ranks, .. } = &**counted;
                 let of = |i: usize, _: &_| senders[ranks[i] % senders.len()].clone();
                 let merged = MergedFunctions::from_invocations(invocations, *shape, seed, of);
                 Box::new(merged.map_err(|e| at_key("arrivals.trace", e))?)

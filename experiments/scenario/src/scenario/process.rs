@@ -1,13 +1,12 @@
 //! The arrival processes of `[arrivals]`, and which of them need no file.
 
 use super::file::{Arrivals, LlmArrivals, Next, Order, QueryArrivals, WorkloadArrivals};
+use super::load::Counted;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
-use orrery_traces::azure2019::Invocations;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::rate::{NextState, Shape};
 use orrery_traces::spread::Spread;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The process of `[arrivals]`, its files read or known to be readable.
@@ -18,7 +17,7 @@ pub(super) enum Process {
     /// A process for each application, at its share of the rate by weight.
     PerApp(ArrivalLaw),
     /// A process for each function of a trace; the functions by rank go round the applications.
-    Functions { invocations: Rc<Invocations>, shape: Shape, ranks: Rc<[usize]> },
+    Functions { counted: Arc<Counted>, shape: Shape },
     /// The functions of a trace in blocks, dealt to the applications in this order, or shuffled by this
     /// seed or the run's.
     Dealt { blocks: Arc<Blocks>, shape: Shape, order: Order, seed: Option<u64> },

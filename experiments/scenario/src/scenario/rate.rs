@@ -135,10 +135,7 @@ impl Scenario {
         let minutes = |n: usize, shape| Minutes { counts: Arc::from([]), shape }.starts(n);
         match OpenLoad::read(&self.file, a, &self.files)?.process {
             Process::Law(ArrivalLaw::Minutes(all)) => Ok(all.starts(all.counts.len())),
-            Process::Functions { invocations, shape, .. } => {
-                let longest = invocations.functions.iter().map(|f| f.counts.len()).max();
-                Ok(minutes(longest.unwrap_or(0), shape))
-            }
+            Process::Functions { counted, shape } => Ok(minutes(counted.sum.len(), shape)),
             Process::Dealt { blocks, shape, .. } => Ok(minutes(blocks.minutes(), shape)),
             _ => {
                 let remedy =
@@ -185,9 +182,8 @@ impl Scenario {
         }
         match OpenLoad::read(&self.file, a, &self.files)?.process {
             Process::Law(law) => law.mean_rate_per_s().map_err(|e| at_key("arrivals.trace", e)),
-            Process::Functions { invocations, shape, .. } => {
-                let counts = invocations.summed().map_err(|e| at_key("arrivals.trace", e))?;
-                Ok(Minutes { counts: counts.into(), shape }.mean_rate_per_s())
+            Process::Functions { counted, shape } => {
+                Ok(Minutes { counts: counted.sum.clone(), shape }.mean_rate_per_s())
             }
             Process::Dealt { blocks, shape, .. } => Ok(dealt_rate_per_s(&blocks, &shape)),
             _ => Err(no_rate("arrivals.trace", "arrivals without a rate")),

@@ -12,42 +12,70 @@ use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::rate::{Minutes, Shape, Spacing};
-use std::rc::Rc;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Reads the counts of a trace.
 pub(super) fn read(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
-    let file_key = "arrivals.trace.file";
     if t.order.is_some() || t.rule.is_some() || files.is_folder(&t.file) {
         return read_blocks(t, files, apps);
     }
-    let input = || files.open(file_key, &t.file);
-    let wrong = |e| at_key("arrivals.trace", e);
-    let unread = files.unread("trace", &t.file);
-    let range = minutes(t, || {
-        let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
-        Ok(reader.minutes())
-    })?;
-    let all = Invocations::read(input()?, range).map_err(&unread)?;
-    files.say(&t.file, all.met.notes());
-    let selected = selection("arrivals.trace.functions", &t.functions)?;
-    let invocations = all.select(&selected).map_err(wrong)?;
+    let TraceArrivals { file, functions, first_minute, minutes, .. } = t;
+    let what = format!("{file:?} {functions:?} {first_minute:?} {minutes:?}");
+    let of = || Ok(Arc::new(Counted::read(t, files)?));
+    let counted = files.counted.last((what, &[]), (|_| 1, 1), of)?;
     let spacing = match t.inside {
         Inside::Poisson => Spacing::Poisson,
         Inside::Even => Spacing::Even,
     };
     let shape = Shape { spacing, rate_factor: t.rate_factor.unwrap_or(1.0), compress: t.compress };
-    let mut sum = Minutes { counts: invocations.summed().map_err(wrong)?.into(), shape };
+    let wrong = |e| at_key("arrivals.trace", e);
+    let mut sum = Minutes { counts: counted.sum.clone(), shape };
     sum.check().map_err(wrong)?;
     if let Some(rate) = t.rate_per_s {
         sum.shape.rate_factor = rate / sum.mean_rate_per_s();
         sum.check().map_err(wrong)?;
     }
-    if !t.per_function {
-        return Ok(Process::Law(ArrivalLaw::Minutes(sum)));
+    Ok(match t.per_function {
+        true => Process::Functions { counted, shape: sum.shape },
+        false => Process::Law(ArrivalLaw::Minutes(sum)),
+    })
+}
+
+/// The functions of a trace that were selected.
+#[derive(Debug)]
+pub(in crate::scenario) struct Counted {
+    /// With the calls of each.
+    pub invocations: Invocations,
+    /// The calls of all, by minute.
+    pub sum: Arc<[u32]>,
+    /// The rank of each by falling total, counted from 0; equal totals go by name.
+    pub ranks: Vec<usize>,
+}
+
+impl Counted {
+    fn read(t: &TraceArrivals, files: &Files) -> Result<Counted, SpecError> {
+        let input = || files.open("arrivals.trace.file", &t.file);
+        let wrong = |e| at_key("arrivals.trace", e);
+        let unread = files.unread("trace", &t.file);
+        let range = minutes(t, || {
+            let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
+            Ok(reader.minutes())
+        })?;
+        let all = Invocations::read(input()?, range).map_err(&unread)?;
+        files.say(&t.file, all.met.notes());
+        let selected = selection("arrivals.trace.functions", &t.functions)?;
+        let invocations = all.select(&selected).map_err(wrong)?;
+        let sum = invocations.summed().map_err(wrong)?.into();
+        let rows = &invocations.functions;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_cached_key(|&i| (Reverse(rows[i].total), rows[i].key()));
+        let mut ranks = vec![0; rows.len()];
+        for (rank, function) in order.into_iter().enumerate() {
+            ranks[function] = rank;
+        }
+        Ok(Counted { invocations, sum, ranks })
     }
-    let ranks = ranks(&invocations).into();
-    Ok(Process::Functions { invocations: Rc::new(invocations), shape: sum.shape, ranks })
 }
 
 /// The counts of a trace whose functions are dealt out in blocks.
@@ -146,16 +174,4 @@ fn minutes(
         return Err(SpecError::value("arrivals.trace.minutes", minutes, allowed, remedy));
     }
     Ok(Some(MinuteRange { first_label, last_label: first_label + minutes - 1 }))
-}
-
-/// The rank of each function by falling total, counted from 0; equal totals go by name.
-fn ranks(invocations: &Invocations) -> Vec<usize> {
-    let rows = &invocations.functions;
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(rows[i].total), rows[i].key()));
-    let mut ranks = vec![0; rows.len()];
-    for (rank, function) in order.into_iter().enumerate() {
-        ranks[function] = rank;
-    }
-    ranks
 }
