@@ -30,7 +30,7 @@ fn rows_have_keys_trigger_total_and_counts_in_header_order() {
     assert_eq!((all.first_label, all.functions.len()), (480, 4));
     let first = &all.functions[0];
     assert_eq!((first.key().as_str(), first.trigger.as_str()), ("o1/a1/f1", "http"));
-    assert_eq!((first.total, first.counts.as_slice()), (6, &[1, 0, 5][..]));
+    assert_eq!((first.total, &first.counts[..]), (6, &[1, 0, 5][..]));
     assert_eq!(all.summed().unwrap(), [3, 2, 16]);
 }
 
