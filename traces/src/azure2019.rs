@@ -11,6 +11,7 @@ use crate::quirks::{Met, Quirk};
 use crate::table::Table;
 use orrery_sim::ordered::sort_by;
 use orrery_sim::rng::fnv1a;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -386,6 +387,34 @@ impl Invocations {
         let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         self.functions.retain(|f| wanted.contains(f.function.as_str()));
         Ok(())
+    }
+}
+
+/// Functions with what is asked of all of them.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// The functions.
+    pub invocations: Invocations,
+    /// Calls in each minute, all functions together.
+    pub sum: Arc<[u32]>,
+    /// The rank of each by falling total, counted from 0; equal totals go by name.
+    pub ranks: Vec<usize>,
+}
+
+impl Counted {
+    /// Of functions.
+    ///
+    /// # Errors
+    /// As [`Invocations::summed`].
+    pub fn of(invocations: Invocations) -> Result<Counted, TraceError> {
+        let rows = &invocations.functions;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_cached_key(|&i| (Reverse(rows[i].total), rows[i].key()));
+        let mut ranks = vec![0; rows.len()];
+        for (rank, function) in order.into_iter().enumerate() {
+            ranks[function] = rank;
+        }
+        Ok(Counted { sum: invocations.summed()?.into(), ranks, invocations })
     }
 }
 

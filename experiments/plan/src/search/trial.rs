@@ -314,22 +314,14 @@ impl<'a> Bench<'a> {
         (seed, rule): (u64, Rule),
         watch: Option<Watch>,
     ) -> Result<Shown, SpecError> {
-        let arrivals = own.map_or("", |own| &own.sha256);
-        let changes = format!("{:?}", setup.world.changes);
-        let more = [
-            self.policy.text(),
-            &seed.to_string(),
-            &format!("{rule:?}"),
-            &format!("{watch:?}"),
-            &changes,
-            arrivals,
-        ];
+        let more = format!("{seed} {rule:?} {watch:?} {:?}", setup.world.changes);
+        let more = [self.policy.text(), &more, own.map_or("", |own| &own.sha256)];
         self.problem.plan.made.once(scenario, &more, || {
-            let Some(watch) = watch.clone() else {
-                let probe = search::probe(setup, self.policy, seed, rule.clone())?;
+            let Some(watch) = watch else {
+                let probe = search::probe(setup, self.policy, seed, rule)?;
                 return Ok(Shown { probe, seen: Seen::default() });
             };
-            let (probe, watch) = search::watched(setup, self.policy, seed, rule.clone(), watch)?;
+            let (probe, watch) = search::watched(setup, self.policy, seed, rule, watch)?;
             let seen = watch.seen(&probe);
             Ok(Shown { probe, seen })
         })

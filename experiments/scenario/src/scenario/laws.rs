@@ -3,13 +3,13 @@
 //! Every number is checked here; files are opened through [`Files`].
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
-use super::load::Counted;
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::kairos;
 use orrery_import::{Content, Format};
 use orrery_run::error::{SpecError, hint};
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
+use orrery_traces::azure2019::Counted;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::gaps::Gaps;

@@ -30,6 +30,7 @@ use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
+use orrery_traces::azure2019::Counted;
 use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
@@ -44,7 +45,7 @@ use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::CsvSource;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-pub(super) use trace::{Counted, dealt_rate_per_s};
+pub(super) use trace::dealt_rate_per_s;
 
 /// Arrivals that a law of carried execution times is made from, at most.
 const CARRIED_MAX: usize = 200_000;

@@ -1,9 +1,9 @@
 //! The arrival processes of `[arrivals]`, and which of them need no file.
 
 use super::file::{Arrivals, LlmArrivals, Next, Order, QueryArrivals, WorkloadArrivals};
-use super::load::Counted;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
+use orrery_traces::azure2019::Counted;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::rate::{NextState, Shape};
 use orrery_traces::spread::Spread;

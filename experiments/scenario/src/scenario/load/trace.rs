@@ -8,11 +8,10 @@ use crate::scenario::value::{at_key, without_copy};
 use orrery_run::SpecError;
 use orrery_sim::rng::Stream;
 use orrery_traces::arrivals::ArrivalLaw;
-use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
+use orrery_traces::azure2019::{Counted, Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::rate::{Minutes, Shape, Spacing};
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Reads the counts of a trace.
@@ -22,8 +21,8 @@ pub(super) fn read(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Proc
     }
     let TraceArrivals { file, functions, first_minute, minutes, .. } = t;
     let what = format!("{file:?} {functions:?} {first_minute:?} {minutes:?}");
-    let of = || Ok(Arc::new(Counted::read(t, files)?));
-    let counted = files.counted.last((what, &[]), (|_| 1, 1), of)?;
+    let read = || Ok(Arc::new(counted(t, files)?));
+    let counted = files.counted.last((what, &[]), (|_| 1, 1), read)?;
     let spacing = match t.inside {
         Inside::Poisson => Spacing::Poisson,
         Inside::Even => Spacing::Even,
@@ -42,40 +41,19 @@ pub(super) fn read(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Proc
     })
 }
 
-/// The functions of a trace that were selected.
-#[derive(Debug)]
-pub(in crate::scenario) struct Counted {
-    /// With the calls of each.
-    pub invocations: Invocations,
-    /// The calls of all, by minute.
-    pub sum: Arc<[u32]>,
-    /// The rank of each by falling total, counted from 0; equal totals go by name.
-    pub ranks: Vec<usize>,
-}
-
-impl Counted {
-    fn read(t: &TraceArrivals, files: &Files) -> Result<Counted, SpecError> {
-        let input = || files.open("arrivals.trace.file", &t.file);
-        let wrong = |e| at_key("arrivals.trace", e);
-        let unread = files.unread("trace", &t.file);
-        let range = minutes(t, || {
-            let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
-            Ok(reader.minutes())
-        })?;
-        let all = Invocations::read(input()?, range).map_err(&unread)?;
-        files.say(&t.file, all.met.notes());
-        let selected = selection("arrivals.trace.functions", &t.functions)?;
-        let invocations = all.select(&selected).map_err(wrong)?;
-        let sum = invocations.summed().map_err(wrong)?.into();
-        let rows = &invocations.functions;
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by_cached_key(|&i| (Reverse(rows[i].total), rows[i].key()));
-        let mut ranks = vec![0; rows.len()];
-        for (rank, function) in order.into_iter().enumerate() {
-            ranks[function] = rank;
-        }
-        Ok(Counted { invocations, sum, ranks })
-    }
+/// Reads the functions that are selected.
+fn counted(t: &TraceArrivals, files: &Files) -> Result<Counted, SpecError> {
+    let input = || files.open("arrivals.trace.file", &t.file);
+    let wrong = |e| at_key("arrivals.trace", e);
+    let unread = files.unread("trace", &t.file);
+    let range = minutes(t, || {
+        let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
+        Ok(reader.minutes())
+    })?;
+    let all = Invocations::read(input()?, range).map_err(&unread)?;
+    files.say(&t.file, all.met.notes());
+    let selected = selection("arrivals.trace.functions", &t.functions)?;
+    all.select(&selected).and_then(Counted::of).map_err(wrong)
 }
 
 /// The counts of a trace whose functions are dealt out in blocks.
