@@ -19,8 +19,8 @@ pub(super) fn read(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Proc
     if t.order.is_some() || t.rule.is_some() || files.is_folder(&t.file) {
         return read_blocks(t, files, apps);
     }
-    let TraceArrivals { file, functions, first_minute, minutes, .. } = t;
-    let what = format!("{file:?} {functions:?} {first_minute:?} {minutes:?}");
+    let TraceArrivals { file, functions, first_minute, minutes, per_function, .. } = t;
+    let what = format!("{file:?} {functions:?} {first_minute:?} {minutes:?} {per_function}");
     let read = || Ok(Arc::new(counted(t, files)?));
     let counted = files.counted.last((what, &[]), (|_| 1, 1), read)?;
     let spacing = match t.inside {
@@ -53,7 +53,12 @@ fn counted(t: &TraceArrivals, files: &Files) -> Result<Counted, SpecError> {
     let all = Invocations::read(input()?, range).map_err(&unread)?;
     files.say(&t.file, all.met.notes());
     let selected = selection("arrivals.trace.functions", &t.functions)?;
-    all.select(&selected).and_then(Counted::of).map_err(wrong)
+    let mut counted = all.select(&selected).and_then(Counted::of).map_err(wrong)?;
+    if !t.per_function {
+        // Their sum is all that is asked.
+        counted.invocations.functions = Vec::new();
+    }
+    Ok(counted)
 }
 
 /// The counts of a trace whose functions are dealt out in blocks.
