@@ -5,7 +5,7 @@ mod line;
 use super::set::Set;
 use clap::Args;
 use line::LineArgs;
-use orrery_plan::{Made, PlanFile, answers, draw, label_of, over};
+use orrery_plan::{PlanFile, SimulationCache, answers, draw, label_of, over};
 use orrery_report::figure::{Size, check_name};
 use orrery_report::page::WITHOUT_EFFECT;
 use orrery_report::whole_file::{check_place, write_atomically};
@@ -101,14 +101,14 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         tell("`--next` changes nothing: of clusters the next answer is always looked for");
     }
     plan.next = args.next;
-    plan.made = Made::at(args.output.out.as_deref())?;
+    plan.cache = SimulationCache::at(args.output.out.as_deref())?;
     let pool = orrery_report::threads::pool(args.jobs.unwrap_or(0).into())?;
     let asked = over(&args.over)?;
     let is_over = label_of(asked.iter().map(String::as_str)).is_some();
     let frontier = args.plot.is_some() && !is_over || args.output.html.is_some();
     let what_ifs = [&args.what_if[..], &asked].concat();
     let mut all = pool.install(|| answers(&plan, &source, &what_ifs, frontier))?;
-    let (found, made) = plan.made.found_and_made();
+    let (found, made) = plan.cache.found_and_made();
     if found > 0 {
         say(&format!("{found} simulations are those of the folder of `--out`, {made} were made"));
     }

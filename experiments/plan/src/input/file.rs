@@ -6,9 +6,9 @@
 use crate::input::day::DayKeys;
 use crate::input::growth::Growth;
 use crate::input::loss::Survive;
-use crate::input::made::Made;
 use crate::input::perturbation::Strain;
 use crate::input::prices::{Buy, PriceList, Sale, usd_per_hour};
+use crate::input::simulation_cache::SimulationCache;
 use crate::input::watcher::Watcher;
 use orrery_run::SpecError;
 use orrery_run::limits::{COUNT_MAX, count};
@@ -131,9 +131,9 @@ pub struct PlanFile {
     /// Who waits for the answer.
     #[serde(skip)]
     pub watcher: Option<Watcher>,
-    /// The simulations that were made.
+    /// The simulations that were made or found.
     #[serde(skip)]
-    pub made: Made,
+    pub cache: SimulationCache,
 }
 
 /// SLOs in place of the scenario's.

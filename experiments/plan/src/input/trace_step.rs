@@ -10,7 +10,6 @@
 //! are for them: what they get follows from the trace, and not from a process of the same kind at a part of the rate.
 
 use crate::input::day::OwnSteps;
-use crate::input::made::sha256_of;
 use crate::input::origin::written;
 use orrery_run::{Setup, SpecError};
 use orrery_scenario::Scenario;
@@ -18,6 +17,7 @@ use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_sim::driver::Failure;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source, VecSource};
 use orrery_sim::time::{Span, Time};
+use orrery_sweep::hash::Hasher;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -152,23 +152,30 @@ pub type Met = (Vec<bool>, u32, u64, u64);
 
 /// Arrivals, and their hash.
 #[derive(Clone, Debug)]
-pub struct Own {
-    /// In the order of time.
+pub struct HashedArrivals {
+    /// The arrivals in the order of time.
     pub all: Vec<Arrival>,
-    /// Of all of them.
+    /// The hash of all arrivals.
     pub sha256: String,
 }
 
-impl Own {
-    /// Of these.
-    pub fn of(all: Vec<Arrival>) -> Own {
-        Own { sha256: sha256_of(&all), all }
+impl HashedArrivals {
+    /// Hashes arrivals.
+    pub fn new(all: Vec<Arrival>) -> HashedArrivals {
+        let mut hash = Hasher::default();
+        for Arrival { at, app, model, size, slo, alone } in &all {
+            let (app, model, size) = (app.0.into(), model.0.into(), (*size).into());
+            for number in [at.ns(), app, model, size, slo.ns(), alone.ns()] {
+                hash.add(&number.to_le_bytes());
+            }
+        }
+        HashedArrivals { sha256: hash.sha256(), all }
     }
 }
 
 /// The arrivals of steps that were asked for last: pools of any size meet the same, under every policy.
 #[derive(Debug, Default)]
-pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<Own>>>);
+pub struct KeptSteps(Mutex<BTreeMap<Met, Arc<HashedArrivals>>>);
 
 /// Of all kept steps together: 80 MB.
 const KEPT_MAX: usize = 2_000_000;
@@ -189,13 +196,13 @@ impl KeptSteps {
         &self,
         met: Met,
         read: impl FnOnce() -> Result<Vec<Arrival>, SpecError>,
-    ) -> Result<Arc<Own>, SpecError> {
+    ) -> Result<Arc<HashedArrivals>, SpecError> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept().get(&met).cloned();
         if let Some(own) = known {
             return Ok(own);
         }
-        let own = Arc::new(Own::of(read()?));
+        let own = Arc::new(HashedArrivals::new(read()?));
         let mut kept = kept();
         if kept.values().map(|own| own.all.len()).sum::<usize>() + own.all.len() > KEPT_MAX {
             kept.clear();

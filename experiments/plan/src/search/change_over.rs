@@ -9,7 +9,7 @@
 //! A new machine has no weights in its memory where the scenario counts pages. It is not simulated how it starts.
 
 use crate::input::day::Machines;
-use crate::input::trace_step::{Load as Arriving, Own, between, later, put};
+use crate::input::trace_step::{HashedArrivals, Load as Arriving, between, later, put};
 use crate::search::size::Sized;
 use crate::search::trial::{Bench, Check, types_of};
 use crate::search::variants::{Tried, Variant};
@@ -97,14 +97,14 @@ fn changed(
     Ok(stats::mean(&bad).map(changed))
 }
 
-/// A run over a change.
-struct Over {
+/// A run over a scaling transition.
+struct Transition {
     scenario: Scenario,
     setup: Setup,
-    own: Own,
-    /// How long it settles before the change.
+    own: HashedArrivals,
+    /// How long the queues settle before the transition.
     settles: Span,
-    /// The requests that are judged.
+    /// How many requests are judged.
     judged: u64,
 }
 
@@ -112,7 +112,7 @@ fn set_up(
     bench: &Bench<'_>,
     (from, to): (Part<'_>, Part<'_>),
     seed: u64,
-) -> Result<Option<Over>, SpecError> {
+) -> Result<Option<Transition>, SpecError> {
     // Where there was no machine before, all are new.
     let first = if from.is_empty() { to } else { from };
     // Of each type what either has, so that the setup knows it.
@@ -134,18 +134,18 @@ fn set_up(
     let settles = if from.is_empty() { Span::ZERO } else { lasts };
     let after = arrivals(bench, (to, lasts, false), seed)?;
     let judged = after.len() as u64;
-    let own = Own::of(before.into_iter().chain(later(after, settles)).collect());
+    let own = HashedArrivals::new(before.into_iter().chain(later(after, settles)).collect());
     put(&mut setup, own.all.clone());
     let types = types_of(bench.problem, &scenario, &setup);
     let devices = &mut setup.world.core.devices;
     let changes = exchange(devices, &types, (first.counts, to.counts));
     let at = Time::ZERO + settles;
     setup.world.changes.extend(changes.into_iter().map(|change| (at, change)));
-    Ok(Some(Over { scenario, setup, own, settles, judged }))
+    Ok(Some(Transition { scenario, setup, own, settles, judged }))
 }
 
 /// The worst model's share of bad requests, of those after it settled.
-fn bad_rate(bench: &Bench<'_>, over: &Over, seed: u64) -> Result<f64, SpecError> {
+fn bad_rate(bench: &Bench<'_>, over: &Transition, seed: u64) -> Result<f64, SpecError> {
     let plan = &bench.problem.plan;
     bench.begins()?;
     let rule = Rule {
@@ -161,8 +161,8 @@ fn bad_rate(bench: &Bench<'_>, over: &Over, seed: u64) -> Result<f64, SpecError>
         moves: None,
         by_flow: false,
     };
-    let Over { scenario, setup, own, .. } = over;
-    Ok(bench.made(scenario, setup, Some(own), (seed, rule), None)?.probe.bad_rate)
+    let Transition { scenario, setup, own, .. } = over;
+    Ok(bench.simulate_once(scenario, setup, Some(own), (seed, rule), None)?.probe.bad_rate)
 }
 
 /// Of devices, as many of each type as there are at some time, leaves those that are there at first; and what comes and

@@ -5,9 +5,9 @@
 //! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
 //! the same rate and seed.
 
-use crate::input::made::Shown;
 use crate::input::problem::{Group, Problem};
-use crate::input::trace_step::{self, Load as Arriving, Own};
+use crate::input::simulation_cache::Simulated;
+use crate::input::trace_step::{self, HashedArrivals, Load as Arriving};
 use crate::search::runs::Runs;
 use orrery_run::search::{
     self, Bracket, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share, Stop,
@@ -297,33 +297,34 @@ impl<'a> Bench<'a> {
             let seen = watch.seen(&probe);
             return Ok((probe, seen));
         }
-        let shown = self.made(&scenario, &setup, own.as_deref(), (seed, rule), Some(watch))?;
-        Ok((shown.probe, shown.seen))
+        let simulated =
+            self.simulate_once(&scenario, &setup, own.as_deref(), (seed, rule), Some(watch))?;
+        Ok((simulated.probe, simulated.seen))
     }
 
-    /// The simulation of a setup of a scenario, with arrivals of its own if there are any; made if it was not yet. Without
-    /// a watch its verdict is all that is seen.
+    /// Simulates a setup of a scenario, with the trace's own arrivals if there are any, unless the cache has it. Without a
+    /// watch the verdict is all that is seen.
     ///
     /// # Errors
     /// When it cannot be simulated.
-    pub fn made(
+    pub fn simulate_once(
         &self,
         scenario: &Scenario,
         setup: &Setup,
-        own: Option<&Own>,
+        own: Option<&HashedArrivals>,
         (seed, rule): (u64, Rule),
         watch: Option<Watch>,
-    ) -> Result<Shown, SpecError> {
+    ) -> Result<Simulated, SpecError> {
         let more = format!("{seed} {rule:?} {watch:?} {:?}", setup.world.changes);
         let more = [self.policy.text(), &more, own.map_or("", |own| &own.sha256)];
-        self.problem.plan.made.once(scenario, &more, || {
+        self.problem.plan.cache.once(scenario, &more, || {
             let Some(watch) = watch else {
                 let probe = search::probe(setup, self.policy, seed, rule)?;
-                return Ok(Shown { probe, seen: Seen::default() });
+                return Ok(Simulated { probe, seen: Seen::default() });
             };
             let (probe, watch) = search::watched(setup, self.policy, seed, rule, watch)?;
             let seen = watch.seen(&probe);
-            Ok(Shown { probe, seen })
+            Ok(Simulated { probe, seen })
         })
     }
 
@@ -388,7 +389,7 @@ impl<'a> Bench<'a> {
         counts: &[u32],
         rate_per_s: f64,
         seed: u64,
-    ) -> Result<Option<Arc<Own>>, SpecError> {
+    ) -> Result<Option<Arc<HashedArrivals>>, SpecError> {
         let place = self.level.and_then(|level| {
             let own = self.problem.day.own.as_ref()?;
             Some((own, *own.of_level.get(level)?))

@@ -1,15 +1,14 @@
-//! Simulations that were made: none is made twice, neither for this answer nor, where they are kept in a folder, for the
+//! The cache of a plan's simulations: none is made twice, neither for this answer nor, where the cache is a folder, for the
 //! next one.
 //!
-//! The name of one is the hash of all that its outcome depends on. Prices, terms and budgets are not among it, nor which
-//! search asked: another question about the same machines finds them. What was found counts as a simulation all the
-//! same, so that an answer does not depend on what was there.
+//! A simulation's key is the hash of all that its outcome depends on. Prices, terms and budgets are not among it, nor
+//! which search asked: another question about the same machines finds it. A simulation that was found counts as one that
+//! was made, so that an answer does not depend on what the cache had.
 
 use orrery_run::SpecError;
 use orrery_run::search::{Probe, Seen};
 use orrery_scenario::Scenario;
-use orrery_sim::request::Arrival;
-use orrery_sweep::hash::{Hasher, spec_sha256};
+use orrery_sweep::hash::spec_sha256;
 use orrery_sweep::kept::Kept;
 use orrery_sweep::scenario_cell::Inputs;
 use serde::{Deserialize, Serialize};
@@ -20,14 +19,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a simulation of a pool showed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Shown {
+pub struct Simulated {
     /// Its verdict.
     pub probe: Probe,
     /// What else its run showed.
     pub seen: Seen,
 }
 
-impl Shown {
+impl Simulated {
     /// About how many numbers it has.
     fn values(&self) -> usize {
         let ramp = self.probe.ramp.as_ref().map_or(0, |ramp| ramp.values());
@@ -39,29 +38,30 @@ impl Shown {
 /// With so many values no more simulations are kept in memory: some 80 MB.
 const VALUES_MAX: usize = 10_000_000;
 
-/// Those of a plan and its what-ifs, which share them.
+/// The cache of a plan, which its what-ifs share.
 #[derive(Clone, Debug, Default)]
-pub struct Made(Arc<All>);
+pub struct SimulationCache(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct All {
+struct Shared {
     kept: Kept,
     inputs: Inputs,
-    here: Mutex<(BTreeMap<String, Shown>, usize)>,
+    here: Mutex<(BTreeMap<String, Simulated>, usize)>,
     found: AtomicU64,
     made: AtomicU64,
 }
 
-impl Made {
-    /// None yet but those of a folder, where one is given: a stopped plan goes on there.
+impl SimulationCache {
+    /// A cache in memory and, where one is given, in a folder: a stopped plan goes on there.
     ///
     /// # Errors
     /// When the folder cannot be made or written.
-    pub fn at(folder: Option<&Path>) -> Result<Made, SpecError> {
-        Ok(Made(Arc::new(All { kept: Kept::at(folder)?, ..All::default() })))
+    pub fn at(folder: Option<&Path>) -> Result<SimulationCache, SpecError> {
+        let shared = Shared { kept: Kept::at(folder)?, ..Shared::default() };
+        Ok(SimulationCache(Arc::new(shared)))
     }
 
-    /// How many were found in the folder, and how many were made.
+    /// How many simulations were found in the folder, and how many were made.
     pub fn found_and_made(&self) -> (u64, u64) {
         (self.0.found.load(Ordering::Relaxed), self.0.made.load(Ordering::Relaxed))
     }
@@ -74,38 +74,26 @@ impl Made {
         &self,
         scenario: &Scenario,
         more: &[&str],
-        make: impl FnOnce() -> Result<Shown, SpecError>,
-    ) -> Result<Shown, SpecError> {
+        make: impl FnOnce() -> Result<Simulated, SpecError>,
+    ) -> Result<Simulated, SpecError> {
         let all = &*self.0;
         let (canonical, inputs) = (scenario.canonical(), all.inputs.sha256(scenario)?);
         let name = spec_sha256(&[&["a pool", canonical.as_str(), inputs.as_str()], more].concat());
         let here = || all.here.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shown) = here().0.get(&name) {
-            return Ok(shown.clone());
+        if let Some(simulated) = here().0.get(&name) {
+            return Ok(simulated.clone());
         }
         let mut of = &all.found;
-        let shown = all.kept.once(&name, "a simulation of the plan", || {
+        let simulated = all.kept.once(&name, "a simulation of the plan", || {
             of = &all.made;
             make()
         })?;
         of.fetch_add(1, Ordering::Relaxed);
         let mut here = here();
         if here.1 < VALUES_MAX {
-            here.1 += shown.values();
-            here.0.insert(name, shown.clone());
+            here.1 += simulated.values();
+            here.0.insert(name, simulated.clone());
         }
-        Ok(shown)
+        Ok(simulated)
     }
-}
-
-/// The hash of requests.
-pub fn sha256_of(arrivals: &[Arrival]) -> String {
-    let mut hash = Hasher::default();
-    for Arrival { at, app, model, size, slo, alone } in arrivals {
-        for number in [at.ns(), app.0.into(), model.0.into(), (*size).into(), slo.ns(), alone.ns()]
-        {
-            hash.add(&number.to_le_bytes());
-        }
-    }
-    hash.sha256()
 }
